@@ -1,0 +1,243 @@
+"""Every error that this package raises on purpose.
+
+In: the facts of a failure. Out: an exception whose message names the thing, the reason and the
+way out, and whose facts are attributes. Nothing here reads the world, and no error holds a secret:
+whoever raises one passes names, never values of headers or environment variables.
+
+The tree::
+
+    McpAdaptersError
+    |-- ConfigError                     a configuration that cannot be used
+    |-- ServerError                     one server failed
+    |   |-- ConnectError                no usable connection could be made
+    |   |   |-- ServerStartError        the process or the address did not come up
+    |   |   |-- HandshakeError          something answered, but not as an MCP server
+    |   |   `-- AuthError               the server refused the credentials
+    |   |-- ConnectionLostError         the connection ended while it was in use
+    |   `-- DiscoveryError              the server's listing could not be read
+    |-- ToolboxLoadError                tools or servers that keep a toolbox from opening
+    |-- ToolError                       one tool call failed
+    |   |-- ToolNotFoundError           no such tool
+    |   |-- InvalidArgumentsError       the arguments break the tool's schema; nothing was sent
+    |   |-- InvalidResultError          the result breaks the tool's output schema
+    |   |-- ToolExecutionError          the server answered the call with an error
+    |   |-- ToolTimeoutError            no answer in time; the outcome is unknown
+    |   `-- ToolCancelledError          the call was cancelled
+    |-- ProtocolError                   the server broke the protocol
+    |-- SandboxError                    a server could not be sandboxed as asked
+    |-- FrameworkError
+    |   |-- UnknownFrameworkError       nobody offers that framework
+    |   |-- FrameworkNotInstalledError  its package is there, the framework is not
+    |   `-- DuplicateFrameworkError     two distributions offer one name
+    |-- ToolboxClosedError              used after close
+    `-- SyncCallInEventLoopError        a blocking call that would block itself for ever
+
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+__all__ = (
+    "AuthError",
+    "ConfigError",
+    "ConnectError",
+    "ConnectionLostError",
+    "DiscoveryError",
+    "DuplicateFrameworkError",
+    "FrameworkError",
+    "FrameworkNotInstalledError",
+    "HandshakeError",
+    "InvalidArgumentsError",
+    "InvalidResultError",
+    "McpAdaptersError",
+    "Phase",
+    "ProtocolError",
+    "SandboxError",
+    "ServerError",
+    "ServerStartError",
+    "SyncCallInEventLoopError",
+    "ToolCancelledError",
+    "ToolError",
+    "ToolExecutionError",
+    "ToolNotFoundError",
+    "ToolTimeoutError",
+    "ToolboxClosedError",
+    "ToolboxLoadError",
+    "UnknownFrameworkError",
+)
+
+Phase = Literal["connect", "list", "call", "read", "close"]
+"""What was being done with the server when it failed."""
+
+
+class McpAdaptersError(Exception):
+    """Base of every error this package raises on purpose.
+
+    Args:
+        message: One sentence: what failed, on which thing, why, and what to do.
+        facts: Attributes for programs. Each must pickle if the error is to cross processes.
+
+    """
+
+    server: str | None = None
+    """Key of the server in the configuration; None when no single server is concerned."""
+    tool: str | None = None
+    """Name of the tool as its server knows it; None when no single tool is concerned."""
+    phase: Phase | None = None
+    """What was being done; None when no server was involved."""
+    retriable: bool = False
+    """True when the same request may be sent again without doing anything twice."""
+
+    def __init__(self, message: str, /, **facts: Any) -> None:
+        super().__init__(message)
+        self.__dict__.update(facts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions rebuild from args alone; keep the facts when crossing processes.
+        return _rebuild, (type(self), str(self), dict(self.__dict__))
+
+
+def _rebuild(cls: type[McpAdaptersError], message: str, facts: dict[str, Any]) -> McpAdaptersError:
+    return cls(message, **facts)
+
+
+class ConfigError(McpAdaptersError):
+    """A configuration that cannot be used; the message names the place and the way out."""
+
+
+class ServerError(McpAdaptersError):
+    """One server failed."""
+
+
+class ConnectError(ServerError):
+    """No usable connection to the server could be made."""
+
+    phase: Phase | None = "connect"
+    stderr: str = ""
+    """The last lines that the server's process wrote to standard error; empty when it has none."""
+
+
+class ServerStartError(ConnectError):
+    """The server's process or address did not come up."""
+
+    exit_code: int | None = None
+    """How the process ended: its status, a negative signal number, or None if it did not end."""
+
+
+class HandshakeError(ConnectError):
+    """Something answered, or nothing in time, but not as an MCP server."""
+
+
+class AuthError(ConnectError):
+    """The server refused the credentials."""
+
+
+class ConnectionLostError(ServerError):
+    """The connection ended while it was in use."""
+
+    outcome: Literal["unknown", "not_sent"] = "unknown"
+    """Whether the request can have had an effect: "unknown", or "not_sent" when it never left."""
+    stderr: str = ""
+    """The last lines that the server's process wrote to standard error; empty when it has none."""
+
+
+class DiscoveryError(ServerError):
+    """The server's listing could not be read."""
+
+    phase: Phase | None = "list"
+
+
+class ToolboxLoadError(McpAdaptersError):
+    """Tools or servers that keep a toolbox from opening, every one of them named."""
+
+    tools: tuple[Any, ...] = ()
+    """The tools that were refused, as `SkippedTool` values."""
+    failures: tuple[McpAdaptersError, ...] = ()
+    """The errors of the servers that could not be used."""
+
+
+class ToolError(McpAdaptersError):
+    """One tool call failed."""
+
+    phase: Phase | None = "call"
+
+
+class ToolNotFoundError(ToolError):
+    """No tool has that name; the message lists the closest."""
+
+    closest: tuple[str, ...] = ()
+    """Names that were probably meant, best first."""
+
+
+class InvalidArgumentsError(ToolError):
+    """The arguments break the tool's input schema; nothing was sent to the server."""
+
+    problems: tuple[Any, ...] = ()
+    """What is wrong, each with the place in the arguments and the form that is accepted."""
+    retriable: bool = True
+
+
+class InvalidResultError(ToolError):
+    """The result breaks the protocol or the tool's own output schema."""
+
+    result: Any = None
+    """The ToolResult as far as it could be read; None when nothing could."""
+
+
+class ToolExecutionError(ToolError):
+    """The server answered the call with an error."""
+
+    result: Any = None
+    """The ToolResult, when the server answered with one (`isError`); None for a JSON-RPC error."""
+    code: int | None = None
+    """The JSON-RPC error code; None when the server answered with a result."""
+
+
+class ToolTimeoutError(ToolError):
+    """The call got no answer in time; whether it had an effect is unknown."""
+
+    timeout: float = 0.0
+    """The time that was waited, in seconds."""
+
+
+class ToolCancelledError(ToolError):
+    """The call was cancelled; whether it had an effect is unknown."""
+
+
+class ProtocolError(McpAdaptersError):
+    """The server broke the protocol."""
+
+
+class SandboxError(McpAdaptersError):
+    """A server could not be sandboxed as asked."""
+
+
+class FrameworkError(McpAdaptersError):
+    """A framework package could not be used."""
+
+    framework: str | None = None
+    """The framework's name, as it was asked for."""
+
+
+class UnknownFrameworkError(FrameworkError):
+    """No installed distribution offers a framework of that name."""
+
+    available: tuple[str, ...] = ()
+    """The names that are offered, sorted."""
+
+
+class FrameworkNotInstalledError(FrameworkError):
+    """The framework's package is known, but the framework itself is not installed."""
+
+
+class DuplicateFrameworkError(FrameworkError):
+    """Two installed distributions offer a framework under one name."""
+
+
+class ToolboxClosedError(McpAdaptersError):
+    """A toolbox, or a tool of it, was used after it was closed or before it was opened."""
+
+
+class SyncCallInEventLoopError(McpAdaptersError):
+    """A blocking call on the thread of the background event loop, which would wait for itself."""

@@ -1,0 +1,351 @@
+"""The values that all other modules speak in, and the contract of whoever carries out calls.
+
+In: nothing. Out: frozen values for a tool, its result and the parts of a result, and `Caller`.
+Nothing here does I/O or knows a framework; nothing decodes one name from another.
+
+Schemas are held as JSON text: it is small, immutable and hashable, and every access gives a
+fresh copy that nobody else can change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+__all__ = (
+    "AudioPart",
+    "BlobResourcePart",
+    "Caller",
+    "ImagePart",
+    "ListedTool",
+    "Part",
+    "ResourceLinkPart",
+    "SkippedTool",
+    "TextPart",
+    "TextResourcePart",
+    "Tool",
+    "ToolAnnotations",
+    "ToolResult",
+    "ToolSpec",
+    "UnknownPart",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolAnnotations:
+    """What a server says about a tool's behaviour; untrusted unless the user trusts the server.
+
+    Every field is None when the server did not say.
+
+    Source: MCP 2025-11-25, schema, "ToolAnnotations".
+    """
+
+    title: str | None = None
+    read_only: bool | None = None
+    destructive: bool | None = None
+    idempotent: bool | None = None
+    open_world: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTool:
+    """One entry of a server's `tools/list`, before anything was decided about it."""
+
+    server: str
+    """The server's key in the configuration."""
+    name: str
+    """The server's own name for the tool, byte for byte."""
+    definition: Mapping[str, Any]
+    """The entry as it came over the wire; nothing in it is trusted or known to be well-formed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedTool:
+    """A tool that a server offers and the toolbox leaves out, and why."""
+
+    server: str
+    name: str
+    reason: str
+    """One sentence."""
+    pointer: str = ""
+    """JSON pointer into the tool's definition (RFC 6901); empty when no place is meant."""
+    remedy: str = ""
+    """What the user can do about it; empty when there is nothing to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """One callable tool as every framework package sees it.
+
+    The model reads `exposed_name` and `model_schema`; the call uses `server`, `remote_name` and
+    `input_schema`. Neither is ever decoded from the other.
+    """
+
+    exposed_name: str
+    server: str
+    remote_name: str
+    title: str | None = None
+    description: str
+    """Never empty: the server's description, else the title, else the tool's name."""
+    annotations: ToolAnnotations = ToolAnnotations()
+    input_json: str
+    """The server's own input schema as JSON text."""
+    model_json: str
+    """The schema that models get, as JSON text: a projection of the server's own."""
+    output_json: str | None = None
+    """The server's output schema as JSON text; None when it declares none."""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    """The tool's `_meta` as the server sent it."""
+
+    @property
+    def id(self) -> str:
+        """`server:tool`; for people and logs, never parsed back."""
+        return f"{self.server}:{self.remote_name}"
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The server's own input schema, unchanged; a fresh copy."""
+        return _loaded(self.input_json)
+
+    @property
+    def model_schema(self) -> dict[str, Any]:
+        """The projection that models get; a fresh copy with `type` and `properties`."""
+        return _loaded(self.model_json)
+
+    @property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The server's output schema, unchanged; a fresh copy, or None."""
+        return None if self.output_json is None else _loaded(self.output_json)
+
+
+def _loaded(text: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(text)
+    return schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPart:
+    """Text for the model."""
+
+    text: str
+    annotations: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePart:
+    """An image."""
+
+    data: str
+    """Base64, exactly as the server sent it."""
+    mime_type: str
+    annotations: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    kind: Literal["image"] = "image"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AudioPart:
+    """A sound."""
+
+    data: str
+    """Base64, exactly as the server sent it."""
+    mime_type: str
+    annotations: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    kind: Literal["audio"] = "audio"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextResourcePart:
+    """The text of a resource that the server put into the result."""
+
+    uri: str
+    text: str
+    mime_type: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    kind: Literal["text_resource"] = "text_resource"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlobResourcePart:
+    """The bytes of a resource that the server put into the result."""
+
+    uri: str
+    blob: str
+    """Base64, exactly as the server sent it."""
+    mime_type: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    kind: Literal["blob_resource"] = "blob_resource"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceLinkPart:
+    """A resource that the server points to, without its content."""
+
+    uri: str
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    size: int | None = None
+    """In bytes, as the server says; None when it does not."""
+    annotations: Mapping[str, Any] | None = None
+    meta: Mapping[str, Any] | None = None
+    kind: Literal["resource_link"] = "resource_link"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownPart:
+    """Content that is not well-formed or of a kind that this version does not know."""
+
+    raw: Any
+    """The content as the server sent it."""
+    problem: str
+    """Why it could not be read: one short phrase."""
+    kind: Literal["unknown"] = "unknown"
+
+
+Part: TypeAlias = (
+    TextPart | ImagePart | AudioPart | TextResourcePart | BlobResourcePart | ResourceLinkPart | UnknownPart
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a server answered to one call, with everything it said."""
+
+    text: str
+    """What a model reads: never empty."""
+    parts: tuple[Part, ...] = ()
+    """The content in the server's order."""
+    structured: Any = None
+    """The structured content, without the wrapper that some servers' SDKs add; None without any."""
+    is_error: bool = False
+    """True when the tool says that it failed."""
+    meta: Mapping[str, Any] | None = None
+    """The result's `_meta`; None without one."""
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    """The result as it came over the wire."""
+
+
+class Caller(Protocol):
+    """Whoever carries out the calls of a tool."""
+
+    def call(
+        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+    ) -> ToolResult:
+        """Call and wait, from any thread but the background loop's own."""
+        ...
+
+    async def acall(
+        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+    ) -> ToolResult:
+        """Call and await, from any asyncio event loop."""
+        ...
+
+
+class Tool:
+    """One tool of an open toolbox, callable from anywhere.
+
+    Framework packages wrap it; plain Python calls it. It stays usable as long as its toolbox is
+    open, from any thread and from any event loop.
+    """
+
+    __slots__ = ("_caller", "spec")
+
+    def __init__(self, spec: ToolSpec, caller: Caller) -> None:
+        self.spec = spec
+        self._caller = caller
+
+    @property
+    def id(self) -> str:
+        """`server:tool`; for people and logs, never parsed back."""
+        return self.spec.id
+
+    @property
+    def name(self) -> str:
+        """The name that models see."""
+        return self.spec.exposed_name
+
+    @property
+    def server(self) -> str:
+        """The server's key in the configuration."""
+        return self.spec.server
+
+    @property
+    def remote_name(self) -> str:
+        """The server's own name for the tool, byte for byte."""
+        return self.spec.remote_name
+
+    @property
+    def title(self) -> str | None:
+        """A name for people, when the server gives one."""
+        return self.spec.title
+
+    @property
+    def description(self) -> str:
+        """What the tool does; never empty."""
+        return self.spec.description
+
+    @property
+    def annotations(self) -> ToolAnnotations:
+        """What the server says about the tool's behaviour."""
+        return self.spec.annotations
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        """The server's own input schema, unchanged; a fresh copy."""
+        return self.spec.input_schema
+
+    @property
+    def model_schema(self) -> dict[str, Any]:
+        """The schema that models get; a fresh copy with `type` and `properties`."""
+        return self.spec.model_schema
+
+    @property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The server's output schema, unchanged; a fresh copy, or None."""
+        return self.spec.output_schema
+
+    def call(self, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None) -> ToolResult:
+        """Call the tool and wait for its result.
+
+        Args:
+            arguments: By the tool's `input_schema`; None means no arguments.
+            timeout: Seconds without a sign of life from the server; None means the toolbox's
+                `call_timeout`.
+
+        Returns:
+            The result, also when the tool says that it failed (`is_error`).
+
+        Raises:
+            InvalidArgumentsError: The arguments break the schema; nothing was sent.
+            ToolExecutionError: The server refused the call, or `on_tool_error` is "raise" and
+                the tool failed.
+            ToolTimeoutError: No answer in time.
+            ConnectionLostError: The connection ended; `outcome` says whether it was sent.
+            ConnectError: The server was gone and could not be reached again.
+            InvalidResultError: The answer is not a tool result.
+            ToolboxClosedError: The toolbox is closed.
+            SyncCallInEventLoopError: Called on the thread of the background event loop.
+
+        """
+        return self._caller.call(self.spec, arguments, timeout=timeout)
+
+    async def acall(
+        self, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+    ) -> ToolResult:
+        """Call the tool and await its result; as `call`, from any asyncio event loop.
+
+        Cancelling the awaiting task cancels the call at the server too.
+        """
+        return await self._caller.acall(self.spec, arguments, timeout=timeout)
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name!r} of {self.server!r}>"
