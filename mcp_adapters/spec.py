@@ -20,6 +20,7 @@ __all__ = (
     "Caller",
     "ImagePart",
     "ListedTool",
+    "OnToolError",
     "Part",
     "ResourceLinkPart",
     "SkippedTool",
@@ -31,6 +32,9 @@ __all__ = (
     "ToolSpec",
     "UnknownPart",
 )
+
+OnToolError: TypeAlias = Literal["return", "raise"]
+"""What a call does when the tool says that it failed: return the result, or raise ToolExecutionError."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +100,7 @@ class ToolSpec:
     """The schema that models get, as JSON text: a projection of the server's own."""
     output_json: str | None = None
     """The server's output schema as JSON text; None when it declares none."""
-    meta: Mapping[str, Any] = field(default_factory=dict)
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """The tool's `_meta` as the server sent it."""
 
     @property
@@ -257,11 +261,12 @@ class Tool:
     open, from any thread and from any event loop.
     """
 
-    __slots__ = ("_caller", "spec")
+    __slots__ = ("_caller", "on_tool_error", "spec")
 
-    def __init__(self, spec: ToolSpec, caller: Caller) -> None:
+    def __init__(self, spec: ToolSpec, caller: Caller, *, on_tool_error: OnToolError = "return") -> None:
         self.spec = spec
         self._caller = caller
+        self.on_tool_error: OnToolError = on_tool_error
 
     @property
     def id(self) -> str:

@@ -1,0 +1,244 @@
+"""One life of one connection: a session that is entered and left in a task of its own.
+
+In: a way to open a transport, and how long that may take. Out: requests that answer with the
+JSON that came over the wire, and the reason why the life ended. A link never comes back to life;
+its owner makes a new one.
+
+The SDK checks an answer as a whole, so one malformed tool loses the whole page and one unknown
+content block the whole result. `_WireDispatcher` therefore keeps the JSON of those two methods
+aside and hands the SDK an empty answer to check.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from contextvars import ContextVar
+from typing import Any, TypeAlias
+
+import anyio
+from mcp import ClientSession
+from mcp.shared.dispatcher import CallOptions, ProgressFnT
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp_types import (
+    CONNECTION_CLOSED,
+    CallToolRequest,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsRequest,
+    ListToolsResult,
+)
+from pydantic import TypeAdapter
+
+from mcp_adapters._handshake import Protocol, negotiate
+
+__all__ = ("Link", "LinkEnded", "Opener", "Request")
+
+Opener: TypeAlias = Callable[[AsyncExitStack, "Link"], Awaitable[ClientSession]]
+"""Enter whatever a connection needs and give its session, negotiated and ready."""
+Request: TypeAlias = ListToolsRequest | CallToolRequest
+
+_CallAnswer: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
+_CLOSE_S = 7.0
+"""How long closing may take before the owner task is cancelled, and how long that may take."""
+_NOTICE_S = 0.1
+_LAST_WORDS_S = 0.5
+"""How long a failed request waits for the reason of the end, such as an exit code."""
+
+_aside: ContextVar[list[dict[str, Any]] | None] = ContextVar("mcp_adapters_aside", default=None)
+_EMPTY: dict[str, dict[str, Any]] = {
+    "tools/list": {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"},
+    "tools/call": {"content": [], "resultType": "complete"},
+}
+
+
+class LinkEnded(Exception):  # noqa: N818 - a fact for the layer above, not an error of its own
+    """The connection ended before the request was answered."""
+
+
+class Link:
+    """One life of one connection.
+
+    Args:
+        opener: Enters the transport and gives the session.
+
+    """
+
+    def __init__(self, opener: Opener) -> None:
+        self._opener = opener
+        self._over = anyio.Event()
+        self._session: ClientSession | None = None
+        self._task: asyncio.Task[None] | None = None
+        self.cause: BaseException | None = None
+        """What ended the link, when it was not `close`."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether requests can be sent."""
+        return self._session is not None and not self._over.is_set()
+
+    @property
+    def session(self) -> ClientSession:
+        """The session; valid once `open` has returned."""
+        assert self._session is not None
+        return self._session
+
+    async def open(self, timeout: float) -> None:
+        """Start the owner task and wait until the session is ready.
+
+        Args:
+            timeout: Seconds that may pass.
+
+        Raises:
+            TimeoutError: They passed.
+            Exception: Whatever the transport or the handshake raised, out of any group.
+
+        """
+        ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._own(ready))
+        try:
+            async with asyncio.timeout(timeout):
+                self._session = await asyncio.shield(ready)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.close()
+            raise
+
+    async def close(self) -> None:
+        """End the link and wait until its transport is gone; harmless when repeated.
+
+        Takes at most a few seconds, whatever the server does.
+        """
+        self._over.set()
+        if self._task is None:
+            return
+        if self._session is None:
+            self._task.cancel()
+        elif not (await asyncio.wait({self._task}, timeout=_CLOSE_S))[0]:
+            self._task.cancel()
+        await asyncio.wait({self._task}, timeout=_CLOSE_S)
+
+    def end(self) -> None:
+        """Tell the owner task that the connection is over."""
+        self._over.set()
+
+    async def _own(self, ready: asyncio.Future[ClientSession]) -> None:
+        try:
+            async with AsyncExitStack() as stack:
+                session = await self._opener(stack, self)
+                if not ready.done():
+                    ready.set_result(session)
+                await self._over.wait()
+        except BaseException as error:  # noqa: BLE001 - the task ends here; the waiter gets the reason
+            self.cause = leaf(error)
+            if not ready.done():
+                ready.set_exception(self.cause)
+                ready.exception()
+        finally:
+            self._over.set()
+
+    async def request(
+        self,
+        request: Request,
+        *,
+        timeout: float,
+        on_progress: ProgressFnT | None = None,
+    ) -> dict[str, Any]:
+        """Send one request and give its answer as JSON.
+
+        Args:
+            request: What to ask.
+            timeout: Seconds without a sign of life (an answer or progress).
+            on_progress: Told of progress.
+
+        Raises:
+            LinkEnded: The connection ended first.
+            TimeoutError: No sign of life in time; the server was told to stop.
+            MCPError: The server answered with an error.
+            pydantic.ValidationError: The answer is not of the protocol.
+
+        """
+        with anyio.fail_after(timeout) as scope:
+
+            async def progress(done: float, total: float | None, message: str | None) -> None:
+                scope.deadline = anyio.current_time() + timeout
+                if on_progress is not None:
+                    await on_progress(done, total, message)
+
+            try:
+                return await self._answered(request, progress)
+            except MCPError as error:
+                if error.code == CONNECTION_CLOSED and await self._is_over():
+                    raise LinkEnded from error
+                raise
+
+    async def _is_over(self) -> bool:
+        """Whether the connection ended; the requests of a dying one fail a moment before it is known."""
+        with anyio.move_on_after(_NOTICE_S):
+            await self._over.wait()
+        return self._over.is_set()
+
+    async def _answered(self, request: Request, on_progress: ProgressFnT) -> dict[str, Any]:
+        aside: list[dict[str, Any]] = []
+        token = _aside.set(aside)
+        try:
+            adapter: Any = ListToolsResult if isinstance(request, ListToolsRequest) else _CallAnswer
+            answer = await self.session.send_request(request, adapter, progress_callback=on_progress)
+        finally:
+            _aside.reset(token)
+        if aside:
+            return aside[0]
+        typed: dict[str, Any] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return typed
+
+    async def last_words(self) -> BaseException | None:
+        """Why the link ended, waiting a moment for the transport to find out."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=_LAST_WORDS_S)
+        return self.cause
+
+
+class _WireDispatcher(JSONRPCDispatcher[Any]):
+    """Keeps the JSON of listings and results as it came, and tells the link when the wire ends."""
+
+    link: Link
+
+    async def send_raw_request(
+        self, method: str, params: Any, opts: CallOptions | None = None, **options: Any
+    ) -> dict[str, Any]:
+        if method == "server/discover" and opts is not None:
+            # The SDK's fixed limit would take a slow modern server for an old one.
+            opts.pop("timeout", None)
+        raw = await super().send_raw_request(method, params, opts, **options)
+        aside = _aside.get()
+        if aside is None or method not in _EMPTY or raw.get("resultType", "complete") != "complete":
+            return raw
+        aside.append(raw)
+        return dict(_EMPTY[method])
+
+    async def run(self, *args: Any, **options: Any) -> None:
+        try:
+            await super().run(*args, **options)
+        finally:
+            self.link.end()
+
+
+async def session_over(
+    stack: AsyncExitStack, link: Link, streams: tuple[Any, Any], protocol: Protocol
+) -> ClientSession:
+    """Build a session over a transport's streams, enter it and negotiate the protocol."""
+    dispatcher = _WireDispatcher(*streams)
+    dispatcher.link = link
+    session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher))
+    await negotiate(session, protocol)
+    return session
+
+
+def leaf(error: BaseException) -> BaseException:
+    """The one error inside nested groups; the first that is not a cancellation when there are more."""
+    while isinstance(error, BaseExceptionGroup):
+        inner = [e for e in error.exceptions if not isinstance(e, asyncio.CancelledError)]
+        error = (inner or list(error.exceptions))[0]
+    return error

@@ -1,0 +1,211 @@
+"""What a toolbox offers: every server's listing, filtered, checked, named.
+
+In: listings as they came over the wire and what the user decided. Out: a `Catalog` of tool specs
+and of skipped tools with the reason for each. No I/O and no clock: equal input gives equal output,
+and nothing disappears without an entry in `skipped`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from mcp_adapters.errors import ToolboxLoadError
+from mcp_adapters.filtering import ToolFilter, read_annotations, select
+from mcp_adapters.naming import Identity, NamePolicy, Names, assign_names
+from mcp_adapters.schema import Dialect, SchemaLimits, SchemaProblem, Verdict, check, project
+from mcp_adapters.spec import ListedTool, SkippedTool, ToolSpec
+
+__all__ = ("Catalog", "Listing", "OnBadTool", "build", "read_listing")
+
+OnBadTool: TypeAlias = Literal["fail", "skip"]
+"""What a tool with an unusable definition does: keep the toolbox from opening, or be left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One server's tools, as far as its listing could be read."""
+
+    server: str
+    tools: tuple[ListedTool, ...]
+    malformed: tuple[SkippedTool, ...] = ()
+    """Entries that are no tools at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalog:
+    """What a toolbox offers and what it leaves out."""
+
+    specs: tuple[ToolSpec, ...] = ()
+    """The tools, in the order of the servers and of their listings."""
+    skipped: tuple[SkippedTool, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What the user should know: repairs, unknown names in filters, duplicates."""
+    names: Names
+
+
+def read_listing(server: str, pages: Iterable[Mapping[str, Any]]) -> Listing:
+    """Read the pages of a `tools/list` leniently.
+
+    Args:
+        server: The server's key in the configuration.
+        pages: The results as JSON, in order.
+
+    Returns:
+        Every entry that has a name, each name once, and a `SkippedTool` for every other entry.
+
+    Source: MCP 2025-11-25, server/tools, "Listing Tools".
+
+    """
+    tools: dict[str, ListedTool] = {}
+    malformed: list[SkippedTool] = []
+    for index, entry in enumerate(entry for page in pages for entry in _entries(page)):
+        name = entry.get("name") if isinstance(entry, Mapping) else None
+        if not isinstance(name, str):
+            malformed.append(_nameless(server, index))
+        elif name in tools:
+            malformed.append(_listed_twice(server, name))
+        else:
+            tools[name] = ListedTool(server=server, name=name, definition=entry)
+    return Listing(server=server, tools=tuple(tools.values()), malformed=tuple(malformed))
+
+
+def _entries(page: Mapping[str, Any]) -> Sequence[Any]:
+    entries = page.get("tools")
+    return entries if isinstance(entries, list) else ()
+
+
+def _nameless(server: str, index: int) -> SkippedTool:
+    return SkippedTool(
+        server=server,
+        name=f"#{index}",
+        reason=f"entry {index} of the listing has no name",
+        pointer="/name",
+        remedy=_REMEDY,
+    )
+
+
+def _listed_twice(server: str, name: str) -> SkippedTool:
+    return SkippedTool(
+        server=server,
+        name=name,
+        reason="the server lists this name twice; the first definition counts",
+        pointer="/name",
+        remedy=_REMEDY,
+    )
+
+
+_REMEDY = "report it to the server's authors, hide the tool with a filter, or use on_bad_tool='skip'"
+
+
+def build(
+    listings: Sequence[Listing],
+    *,
+    filters: ToolFilter | Mapping[str, ToolFilter] | None,
+    names: NamePolicy,
+    kept: Mapping[Identity, str],
+    dialect: Dialect,
+    limits: SchemaLimits,
+    on_bad_tool: OnBadTool,
+) -> Catalog:
+    """Decide what a toolbox offers.
+
+    Args:
+        listings: One for each server, in the order of the configuration.
+        filters: For all servers, or by server; None hides nothing.
+        names: How exposed names are made.
+        kept: Names given earlier in the life of the toolbox, by (server, tool).
+        dialect: For which kind of model the schemas are projected.
+        limits: How large a schema may be.
+        on_bad_tool: What an unusable definition does.
+
+    Raises:
+        ToolboxLoadError: `on_bad_tool` is "fail" and there are unusable tools; it names them all.
+
+    """
+    listed = [tool for listing in listings for tool in listing.tools]
+    selection = select(listed, filters, servers=[listing.server for listing in listings])
+    checked = [(tool, _checked(tool, limits)) for tool in selection.kept]
+    bad = [skipped for listing in listings for skipped in listing.malformed]
+    bad += [_bad(tool, verdict) for tool, verdict in checked if verdict.schema is None]
+    if bad and on_bad_tool == "fail":
+        raise _load_error(bad)
+    good = [(tool, verdict) for tool, verdict in checked if verdict.schema is not None]
+    named = assign_names([(tool.server, tool.name) for tool, _ in good], names, kept=kept)
+    specs = tuple(
+        _spec(tool, verdict, named.exposed[identity], dialect)
+        for tool, verdict in good
+        if (identity := (tool.server, tool.name)) in named.exposed
+    )
+    return Catalog(
+        specs=specs,
+        skipped=(*selection.dropped, *bad, *named.skipped),
+        warnings=(*selection.warnings, *_repairs(good), *named.warnings, *map(_left_out, bad)),
+        names=named,
+    )
+
+
+def _checked(tool: ListedTool, limits: SchemaLimits) -> Verdict:
+    if "inputSchema" in tool.definition:
+        return check(tool.definition["inputSchema"], limits=limits)
+    problem = SchemaProblem(pointer="", reason="it has no inputSchema at all", remedy=_REMEDY)
+    return Verdict(schema=None, problems=(problem,), repairs=())
+
+
+def _bad(tool: ListedTool, verdict: Verdict) -> SkippedTool:
+    first, *others = verdict.problems
+    more = "".join(f"; {problem.pointer or '/'}: {problem.reason}" for problem in others)
+    return SkippedTool(
+        server=tool.server,
+        name=tool.name,
+        reason=first.reason + more,
+        pointer=f"/inputSchema{first.pointer}",
+        remedy=first.remedy or _REMEDY,
+    )
+
+
+def _load_error(bad: Sequence[SkippedTool]) -> ToolboxLoadError:
+    lines = [f"{len(bad)} of the servers' tools cannot be used:"]
+    lines += [f"  server {tool.server!r}, tool {tool.name!r}, at {tool.pointer or '/'}: {tool.reason}" for tool in bad]
+    lines += [f"  what to do: {remedy}" for remedy in dict.fromkeys(tool.remedy for tool in bad)]
+    return ToolboxLoadError("\n".join(lines), tools=tuple(bad))
+
+
+def _left_out(tool: SkippedTool) -> str:
+    return f"tool {tool.name!r} of server {tool.server!r} is left out: at {tool.pointer or '/'}: {tool.reason}"
+
+
+def _repairs(good: Sequence[tuple[ListedTool, Verdict]]) -> list[str]:
+    return [
+        f"the schema of tool {tool.name!r} of server {tool.server!r} was repaired at {repair.pointer or '/'}: {repair.reason}"
+        for tool, verdict in good
+        for repair in verdict.repairs
+    ]
+
+
+def _spec(tool: ListedTool, verdict: Verdict, exposed_name: str, dialect: Dialect) -> ToolSpec:
+    definition = tool.definition
+    annotations = read_annotations(definition)
+    title = _text(definition.get("title")) or annotations.title
+    description = _text(definition.get("description")) or title or tool.name
+    projection = project(verdict.schema or {}, dialect)
+    output, meta = definition.get("outputSchema"), definition.get("_meta")
+    return ToolSpec(
+        exposed_name=exposed_name,
+        server=tool.server,
+        remote_name=tool.name,
+        title=title,
+        description=f"{description}\n\n{projection.note}" if projection.note else description,
+        annotations=annotations,
+        input_json=json.dumps(verdict.schema, ensure_ascii=False, separators=(",", ":")),
+        model_json=json.dumps(projection.schema, ensure_ascii=False, separators=(",", ":")),
+        output_json=json.dumps(output, ensure_ascii=False, separators=(",", ":")) if isinstance(output, Mapping) else None,
+        meta=dict(meta) if isinstance(meta, Mapping) else {},
+    )
+
+
+def _text(value: Any) -> str | None:
+    """The text without surrounding space, or None when there is nothing to read."""
+    return (value.strip() or None) if isinstance(value, str) else None

@@ -1,0 +1,8 @@
+"""MCP tools as LlamaIndex tools: `toolbox.to("llamaindex")`, `McpTool` and `McpToolSpec`."""
+
+from __future__ import annotations
+
+from mcp_adapters_llamaindex._framework import LlamaIndexFramework, framework
+from mcp_adapters_llamaindex._tool import McpTool, McpToolMetadata, McpToolSpec
+
+__all__ = ("LlamaIndexFramework", "McpTool", "McpToolMetadata", "McpToolSpec", "framework")

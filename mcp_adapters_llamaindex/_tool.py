@@ -1,0 +1,191 @@
+"""An MCP tool as a LlamaIndex tool: translation only, both ways.
+
+In: a core `Tool`. Out: a `FunctionTool` that every LlamaIndex agent accepts. What the model can
+act on (a failed tool, wrong arguments, a lost connection, a timeout) comes back as a `ToolOutput`
+with `is_error` and a text that says so, because LlamaIndex shows models nothing but the text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
+from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
+from llama_index.core.tools.tool_spec.base import BaseToolSpec
+
+from mcp_adapters import (
+    McpAdaptersError,
+    ProtocolError,
+    ServerError,
+    Tool,
+    ToolError,
+    ToolResult,
+    error_text,
+)
+from mcp_adapters_llamaindex._content import to_blocks
+
+if TYPE_CHECKING:
+    from mcp_adapters import Toolbox
+
+__all__ = ("McpTool", "McpToolMetadata", "McpToolSpec")
+
+_FOR_THE_MODEL = (ToolError, ServerError, ProtocolError)
+"""Failures that a model can read and act on."""
+
+
+class McpToolMetadata(ToolMetadata):
+    """What LlamaIndex shows models of an MCP tool: name, description and JSON Schema, unabridged.
+
+    Args:
+        tool: The MCP tool.
+        return_direct: Whether an agent ends with this tool's answer.
+
+    """
+
+    def __init__(self, tool: Tool, *, return_direct: bool = False) -> None:
+        self._schema_json = tool.spec.model_json
+        self._facade: type[BaseModel] | None = None
+        self.name = tool.name
+        self.description = _described(tool)
+        self.return_direct = return_direct
+
+    @property
+    def fn_schema(self) -> type[BaseModel]:  # type: ignore[override] # the base class has a field of that name
+        """A model class whose JSON Schema is the tool's; made when first asked for."""
+        if self._facade is None:
+            self._facade = _facade(str(self.name), self._schema_json)
+        return self._facade
+
+    def get_parameters_dict(self) -> dict[str, Any]:
+        """The tool's JSON Schema; a fresh copy, since some LLM packages write into it."""
+        parameters: dict[str, Any] = json.loads(self._schema_json)
+        return parameters
+
+    def to_openai_tool(self, skip_length_check: bool = True) -> dict[str, Any]:
+        """The tool as OpenAI's API takes it; by default without LlamaIndex's own limit of 1,024 characters."""
+        return super().to_openai_tool(skip_length_check=skip_length_check)
+
+
+class McpTool(FunctionTool):
+    """A LlamaIndex tool that calls an MCP tool, synchronously and asynchronously.
+
+    Made by `toolbox.to("llamaindex")`. The arguments go to the server exactly as the model gave
+    them, whatever their names; `ToolOutput.raw_output` is the `ToolResult` with everything that
+    the server said.
+
+    Args:
+        tool: A tool of an open toolbox.
+        return_direct: Whether an agent ends with this tool's answer.
+
+    """
+
+    def __init__(self, tool: Tool, *, return_direct: bool = False) -> None:
+        async def call_async(**arguments: Any) -> ToolOutput:
+            return await self.acall(**arguments)
+
+        def call_sync(**arguments: Any) -> ToolOutput:
+            return self.call(**arguments)
+
+        call_async.__name__ = call_sync.__name__ = tool.name
+        self._tool = tool
+        metadata = McpToolMetadata(tool, return_direct=return_direct)
+        super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata)
+
+    @property
+    def mcp_tool(self) -> Tool:
+        """The MCP tool behind it."""
+        return self._tool
+
+    # Positional-only: a tool may have an argument called "self".
+    def __call__(self, /, *args: Any, **arguments: Any) -> ToolOutput:
+        """Call the tool and wait; the same as `call`."""
+        return self.call(*args, **arguments)
+
+    def call(self, /, *args: Any, **arguments: Any) -> ToolOutput:
+        """Call the tool and wait; positional arguments go to the properties in schema order."""
+        sent = self._named(args, arguments)
+        try:
+            return self._answer(sent, self._tool.call(sent))
+        except _FOR_THE_MODEL as error:
+            return self._failure(sent, error)
+
+    async def acall(self, /, *args: Any, **arguments: Any) -> ToolOutput:
+        """Call the tool from any event loop; positional arguments as in `call`."""
+        sent = self._named(args, arguments)
+        try:
+            return self._answer(sent, await self._tool.acall(sent))
+        except _FOR_THE_MODEL as error:
+            return self._failure(sent, error)
+
+    def _named(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> dict[str, Any]:
+        if not args:
+            return arguments
+        names = list(self._tool.model_schema["properties"])
+        if len(args) > len(names):
+            raise TypeError(f"{self._tool.name} takes {len(names)} arguments, {len(args)} were given by position")
+        return {**dict(zip(names, args, strict=False)), **arguments}
+
+    def _answer(self, sent: Mapping[str, Any], result: ToolResult) -> ToolOutput:
+        return ToolOutput(
+            tool_name=self._tool.name,
+            blocks=to_blocks(result),
+            raw_input=dict(sent),
+            raw_output=result,
+            is_error=result.is_error,
+        )
+
+    def _failure(self, sent: Mapping[str, Any], error: McpAdaptersError) -> ToolOutput:
+        if self._tool.on_tool_error == "raise":
+            raise error
+        return ToolOutput(
+            tool_name=self._tool.name,
+            content=error_text(error),
+            raw_input=dict(sent),
+            raw_output=error,
+            is_error=True,
+            exception=error,
+        )
+
+
+class McpToolSpec(BaseToolSpec):
+    """The tools of an open toolbox as a LlamaIndex tool spec.
+
+    Args:
+        toolbox: An open `Toolbox`.
+
+    """
+
+    spec_functions: list[Any] = []  # noqa: RUF012 - the base class's own declaration; unused, the tools come from the toolbox
+
+    def __init__(self, toolbox: Toolbox) -> None:
+        self._toolbox = toolbox
+
+    def to_tool_list(self, *_: Any, **__: Any) -> list[FunctionTool]:
+        """The toolbox's tools as they are now, as LlamaIndex tools."""
+        return [McpTool(tool) for tool in self._toolbox.tools]
+
+    async def to_tool_list_async(self) -> list[FunctionTool]:
+        """The toolbox's tools as they are now; for code that awaits the list."""
+        return await asyncio.sleep(0, self.to_tool_list())
+
+
+def _described(tool: Tool) -> str:
+    """The description; LlamaIndex's Gemini package drops the first line of several, so it is spent on a signature."""
+    if "\n" not in tool.description:
+        return tool.description
+    names = ", ".join(tool.model_schema["properties"])
+    return f"{tool.name}({names})\n{tool.description}"
+
+
+def _facade(name: str, schema_json: str) -> type[BaseModel]:
+    """A model class that shows a ready JSON Schema instead of one made from fields."""
+
+    def model_json_schema(cls: type[BaseModel], *_: Any, **__: Any) -> dict[str, Any]:
+        schema: dict[str, Any] = json.loads(schema_json)
+        return schema
+
+    members = {"model_config": ConfigDict(extra="allow"), "model_json_schema": classmethod(model_json_schema)}
+    return type(name, (BaseModel,), {"__module__": __name__, **members})

@@ -1,0 +1,89 @@
+"""What all tests share: the event loop's kind, scripted servers, and a look at what is left behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mcp_adapters import StdioServer
+
+WIRE_SERVER = Path(__file__).parent / "wire_server.py"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The frameworks run on asyncio."""
+    return "asyncio"
+
+
+def tool(name: str, **properties: Any) -> dict[str, Any]:
+    """A well-formed entry of tools/list."""
+    return {
+        "name": name,
+        "description": f"Does what {name} does.",
+        "inputSchema": {"type": "object", "properties": properties},
+    }
+
+
+class Wire:
+    """Scripted servers in one test's folder, and what they saw."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def server(self, key: str = "wire", **script: Any) -> StdioServer:
+        script.setdefault("tools", [tool("echo")])
+        path = self._folder / f"{key}.json"
+        path.write_text(json.dumps({**script, "ledger": str(self._ledger(key))}))
+        return StdioServer(command=sys.executable, args=[str(WIRE_SERVER), str(path)])
+
+    def _ledger(self, key: str) -> Path:
+        return self._folder / f"{key}.ledger"
+
+    def events(self, key: str = "wire") -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self._ledger(key).read_text().splitlines()]
+
+    def count(self, method: str, key: str = "wire") -> int:
+        return sum(event.get("method") == method for event in self.events(key))
+
+    def starts(self, key: str = "wire") -> int:
+        return sum(event["event"] == "start" for event in self.events(key))
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Wire:
+    return Wire(tmp_path)
+
+
+def children() -> set[int]:
+    """The child processes of this process that have not ended."""
+    return {
+        int(pid)
+        for path in Path("/proc/self/task").glob("*/children")
+        for pid in path.read_text().split()
+        if " Z " not in _stat(int(pid))
+    }
+
+
+def _stat(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return " Z "
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind() -> Iterator[None]:
+    """Every test ends the processes that it started."""
+    if not Path("/proc/self/task").exists():
+        yield
+        return
+    before = children()
+    yield
+    left = children() - before
+    assert not left, f"child processes left behind: {left}"

@@ -1,0 +1,109 @@
+"""A server without any SDK, for tests: it says what a script tells it to say, well-formed or not.
+
+Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
+
+    tools     the entries of tools/list, as they are to go over the wire
+    page      entries for each page (default: all)
+    cursors   "repeat": the same cursor again and again; "endless": always another one
+    ledger    a file that gets one JSON line for each process start and each message
+    at_start  "exit": end at once with code 3 and a word on stderr; "silent": answer nothing, ever;
+              "noise": print text that is no message before and between messages
+
+What a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
+isError, `refuse` answers a JSON-RPC error, `picture` sends text and an image, `structured` sends
+structured content, `die` ends the process, `hang` never answers; everything else answers "ok".
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+PIXEL = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def main() -> None:
+    with open(sys.argv[1]) as file:
+        script: dict[str, Any] = json.load(file)
+    record(script, {"event": "start", "pid": os.getpid()})
+    if script.get("at_start") == "exit":
+        print("the wire server was told to give up", file=sys.stderr, flush=True)
+        sys.exit(3)
+    if script.get("at_start") == "noise":
+        print("Loading configuration...\n{not json}\n", flush=True)
+    for line in sys.stdin:
+        message = json.loads(line)
+        record(script, {"event": "message", "method": message.get("method"), "params": message.get("params")})
+        if "id" in message and "method" in message and script.get("at_start") != "silent":
+            answer(script, message)
+
+
+def record(script: dict[str, Any], entry: dict[str, Any]) -> None:
+    if "ledger" in script:
+        with open(script["ledger"], "a") as file:
+            file.write(json.dumps(entry) + "\n")
+
+
+def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
+    method, params = message["method"], message.get("params") or {}
+    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+    if method == "initialize":
+        reply["result"] = {
+            "protocolVersion": params["protocolVersion"],
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "wire", "version": "1"},
+            "instructions": "say what you are told",
+        }
+    elif method == "tools/list":
+        reply["result"] = listing(script, params.get("cursor"))
+    elif method == "tools/call":
+        outcome = called(params["name"], params.get("arguments") or {})
+        if outcome is None:
+            return
+        reply.update(outcome)
+    else:
+        reply["error"] = {"code": -32601, "message": f"Method not found: {method}"}
+    text = json.dumps(reply)
+    print(("debug: about to answer " if script.get("at_start") == "noise" else "") + text, flush=True)
+
+
+def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
+    tools, size = script["tools"], script.get("page") or len(script["tools"]) or 1
+    start = int(cursor or 0)
+    result: dict[str, Any] = {"tools": tools[start : start + size]}
+    if script.get("cursors") == "repeat":
+        result["nextCursor"] = "0"
+    elif script.get("cursors") == "endless":
+        result["nextCursor"] = str(start + 1)
+    elif start + size < len(tools):
+        result["nextCursor"] = str(start + size)
+    return result
+
+
+def called(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    if name == "die":
+        os._exit(7)
+    if name == "hang":
+        return None
+    if name == "refuse":
+        return {"error": {"code": -32602, "message": "bad arguments, says the server"}}
+    if name == "fail":
+        return {"result": {"content": [text("it did not work")], "isError": True}}
+    if name == "picture":
+        image = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
+        return {"result": {"content": [text("a pixel"), image]}}
+    if name == "structured":
+        return {"result": {"content": [text("a summary")], "structuredContent": {"rows": [1, 2, 3]}}}
+    return {"result": {"content": [text(json.dumps(arguments) if name == "echo" else "ok")]}}
+
+
+def text(content: str) -> dict[str, Any]:
+    return {"type": "text", "text": content}
+
+
+if __name__ == "__main__":
+    main()
