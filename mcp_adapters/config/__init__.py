@@ -5,9 +5,10 @@ models, or one `ConfigError` that lists everything that is wrong. No secret is i
 make. Nothing is started; only the file that `load_servers` is given is read, with its `envFile`s.
 """
 
+from .base import ProtocolChoice
 from .discovery import FoundConfig, discover_configs
 from .loading import load_servers
-from .models import HttpServer, ProtocolChoice, Server, SseServer, StdioServer
+from .models import HttpServer, Server, SseServer, StdioServer
 from .problems import ConfigProblem
 
 __all__ = (

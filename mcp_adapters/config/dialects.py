@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -32,16 +32,15 @@ from .keys import (
 )
 from .models import HttpServer, Server, SseServer, StdioServer
 from .problems import ConfigProblem, config_error
-
-if TYPE_CHECKING:
-    from .variables import Variables
+from .variables import VariableError, Variables
 
 __all__ = ("read_entry",)
 
-_EXPANDED = frozenset({"args", "auth", "command", "cwd", "env", "headers", "url"})
-_SECRET = frozenset({"auth", "env", "headers"})
+_EXPANDED = frozenset({"args", "auth", "command", "cwd", "env", "headers", "oauth", "url"})
+_NEVER_SHOWN = frozenset({"auth", "env", "headers", "oauth"})
+_DEEPEST = 2
 _ONLY_STDIO = ("args", "cwd", "env", "environment", "envFile")
-_ONLY_URL = ("auth", "headers", "readTimeout", "read_timeout", "sse_read_timeout")
+_ONLY_URL = ("auth", "headers", "read_timeout", "sse_read_timeout")
 
 
 @dataclass(slots=True)
@@ -124,8 +123,6 @@ def _kind(reading: _Reading, guesses: set[str]) -> Kind:
         reading.add(
             f"has both 'command' (a process to start) and {urls[0]!r} (an address to connect to); keep one"
         )
-    elif len(urls) > 1:
-        reading.add(f"has both {urls[0]!r} and {urls[1]!r}; keep one")
     elif said == "stdio" and urls:
         reading.add(f"is said to be a process to start, but has {urls[0]!r} instead of 'command'")
     elif said and said != "stdio" and is_command:
@@ -176,53 +173,56 @@ def _read_fields(reading: _Reading) -> None:
     """Sort the keys into the model's fields and the rest, and replace the variables."""
     extra = {}
     for key, value in reading.entry.items():
-        name = RENAMED.get(key)
-        if name is None:
-            if key not in HANDLED:
-                extra[key] = value
-        elif name in reading.values:
+        name = RENAMED.get(key, key)
+        if name in _EXPANDED and not reading.values["disabled"]:
+            value = _filled(reading, value, key, name)
+        if key in RENAMED and name in reading.spelled:
             reading.add(f"says the same as {reading.spelled[name]!r}; keep one", key)
-        else:
+        elif key in RENAMED:
             reading.spelled[name] = key
-            fill = name in _EXPANDED and not reading.values["disabled"]
-            reading.values[name] = _filled(reading, value, key, name) if fill else value
+            reading.values[name] = value
+        elif key not in HANDLED:
+            extra[key] = value
     for name in ("env", "headers"):
         if isinstance(pairs := reading.values.get(name), Mapping):
             reading.values[name] = {key: value for key, value in pairs.items() if value is not None}
     reading.values["extra"] = extra
 
 
-def _filled(reading: _Reading, value: Any, at: str, name: str) -> Any:
+def _filled(reading: _Reading, value: Any, at: str, name: str, depth: int = 0) -> Any:
     """Replace the variables in a text, in the items of a list, and in the values of an object."""
     if isinstance(value, str):
         try:
             filled = reading.variables.fill(value, dollar=name in {"env", "headers"})
-        except ValueError as error:
+        except VariableError as error:
             reading.add(str(error), at)
             return value
-        if name not in _SECRET:
+        if name not in _NEVER_SHOWN:
             reading.put_in.extend(filled.put_in)
         return filled.text
-    if isinstance(value, list | tuple) and name in {"args", "command"}:
-        return [_filled(reading, item, f"{at}[{index}]", name) for index, item in enumerate(value)]
-    if isinstance(value, Mapping) and name in {"env", "headers"}:
-        return {key: _filled(reading, item, f"{at}.{key}", name) for key, item in value.items()}
+    if isinstance(value, list | tuple) and depth < _DEEPEST:
+        return [_filled(reading, item, f"{at}[{index}]", name, depth + 1) for index, item in enumerate(value)]
+    if isinstance(value, Mapping) and depth < _DEEPEST:
+        return {key: _filled(reading, item, f"{at}.{key}", name, depth + 1) for key, item in value.items()}
     return value
 
 
 def _read_timeouts(reading: _Reading, container: str | None) -> None:
-    threshold = MILLISECONDS.get(container or "")
-    if any(mark in reading.entry for mark in SECONDS_MARKS):
-        threshold = None
+    """Bring `timeout`, whose unit depends on the program that the entry is from, into seconds."""
     timeout = reading.values.get("timeout")
     if container == "mcp" and isinstance(timeout, Mapping):
-        reading.values["timeout"] = timeout.get("request")
-        reading.values.setdefault("connect_timeout", timeout.get("startup"))
-    for name in ("timeout", "connect_timeout", "read_timeout"):
-        value = reading.values.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool) and threshold is not None:
-            # The upper limit keeps whole numbers out that do not fit into a float.
-            reading.values[name] = value / 1000 if threshold <= value <= 1e15 else value
+        reading.values["timeout"] = _in_seconds(timeout.get("request"), 0)
+        reading.values.setdefault("connect_timeout", _in_seconds(timeout.get("startup"), 0))
+        return
+    from_number = MILLISECONDS.get(container or "")
+    if from_number is not None and not any(mark in reading.entry for mark in SECONDS_MARKS):
+        reading.values["timeout"] = _in_seconds(timeout, from_number)
+
+
+def _in_seconds(value: Any, from_number: float) -> Any:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    # The upper limit keeps whole numbers out that do not fit into a float.
+    return value / 1000 if is_number and from_number <= value <= 1e15 else value
 
 
 def _read_tools(reading: _Reading) -> None:
@@ -248,7 +248,7 @@ def _read_env_file(reading: _Reading, read: Callable[[str], Mapping[str, str]]) 
         return
     try:
         from_file = read(reading.variables.fill(name).text)
-    except ValueError as error:
+    except (VariableError, ValueError) as error:
         reading.add(str(error), "envFile")
         return
     listed = reading.values.get("env", {})

@@ -14,7 +14,8 @@ __all__ = ("parse_jsonc",)
 
 # Strings come first, so that nothing inside of one is taken for a comment or a comma.
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
-_TRAILING_COMMA = re.compile(r'("(?:\\.|[^"\\])*"?)|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
+# A comma with no value before it is a mistake and stays one.
+_COMMA = re.compile(r'(?P<kept>"(?:\\.|[^"\\])*"?|[\[{,][ \t\r\n]*,)|,(?=[ \t\r\n]*[}\]])', re.DOTALL)
 
 
 def parse_jsonc(text: str) -> Any:
@@ -26,7 +27,7 @@ def parse_jsonc(text: str) -> Any:
 
     """
     problem: str
-    plain = _TRAILING_COMMA.sub(lambda found: found[1] or " ", _TOKEN.sub(_blanked, text))
+    plain = _COMMA.sub(lambda found: found["kept"] or " ", _TOKEN.sub(_blanked, text))
     try:
         return json.loads(plain, object_pairs_hook=_object, parse_constant=_refused)
     except json.JSONDecodeError as error:

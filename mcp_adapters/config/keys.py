@@ -33,7 +33,6 @@ RENAMED: Mapping[str, str] = MappingProxyType(
         "args": "args",
         "auth": "auth",
         "command": "command",
-        "connectTimeout": "connect_timeout",
         "connect_timeout": "connect_timeout",
         "cwd": "cwd",
         "env": "env",
@@ -41,7 +40,6 @@ RENAMED: Mapping[str, str] = MappingProxyType(
         "headers": "headers",
         "httpUrl": "url",
         "protocol": "protocol",
-        "readTimeout": "read_timeout",
         "read_timeout": "read_timeout",
         "serverUrl": "url",
         "sse_read_timeout": "read_timeout",
@@ -117,21 +115,30 @@ milliseconds (Claude Code ignores numbers below 1000), Cline and Roo Code in sec
 SECONDS_MARKS = ("autoApprove", "alwaysAllow")
 """Keys that only Cline and Roo Code write: beside them a `timeout` is in seconds."""
 
-_KNOWN = (*RENAMED, *HANDLED, *_FOREIGN)
+_USED = (*RENAMED, *HANDLED)
+
+_MEANT = {
+    "arguments": "args",
+    "cmd": "command",
+    "endpoint": "url",
+    "uri": "url",
+    "workingdirectory": "cwd",
+}
+"""Other words for keys, in lower case without `-` and `_`."""
 
 
 def likely_key(key: str) -> str | None:
     """Give the known key that an unknown one was probably meant to be; None when none is near.
 
-    Near means: other case or other separators, or one letter added, left out, changed, or two
-    neighbours swapped.
+    Near means: another word for the same, other case or separators, or one letter added, left out,
+    changed, or two neighbours swapped.
     """
-    if key in _KNOWN:
+    if key in _USED or key in _FOREIGN:
         return None
     plain = _plain(key)
-    same = (known for known in _KNOWN if _plain(known) == plain)
-    near = (known for known in _KNOWN if _one_slip_apart(plain, _plain(known)))
-    return next(same, None) or next(near, None)
+    same = (used for used in _USED if _plain(used) == plain)
+    near = (used for used in _USED if _one_slip_apart(plain, _plain(used)))
+    return _MEANT.get(plain) or next(same, None) or next(near, None)
 
 
 def _plain(key: str) -> str:

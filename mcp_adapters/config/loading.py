@@ -18,7 +18,7 @@ from mcp_adapters.errors import ConfigError
 
 from .dialects import read_entry
 from .jsonc import parse_jsonc
-from .keys import URL_KEYS
+from .keys import URL_KEYS, likely_key
 from .problems import ConfigProblem, config_error
 from .variables import AskInput, Variables, parse_env_file
 
@@ -74,9 +74,12 @@ def load_servers(
         return _servers(source, _Surroundings(environ=environ, ask=inputs))
     if not isinstance(source, str | os.PathLike):
         raise _error(f"a {type(source).__name__} is no configuration; give a path or a mapping")
-    if re.match(r"https?://", str(source)):
+    name = os.fsdecode(source)
+    if re.match(r"https?://", name):
         raise _error('an address alone is no configuration; name the server: {"name": "https://..."}')
-    path = _expanded(os.fspath(source), environ)
+    if name.lstrip().startswith("{"):
+        raise _error("a text is the path of a file; parse JSON text first and give the result")
+    path = _expanded(name, environ)
     text = _read(path)
     try:
         document = parse_jsonc(text)
@@ -186,12 +189,12 @@ def _found(document: Mapping[Any, Any], *, in_file: bool) -> _Document:
         key for key in _CONTAINERS if isinstance(document.get(key), Mapping) and not _is_entry(document[key])
     ]
     settings = document["mcp"] if "mcp" in containers else {}
-    if isinstance(settings.get("servers"), Mapping) and not _is_entry(settings["servers"]):
-        return _Document(entries=settings["servers"], container="servers", inputs=settings.get("inputs", ()))
     if "mcpServers" in containers and settings.keys() <= {"allowed", "excluded", "serverCommand"}:
         containers = [key for key in containers if key != "mcp"]
     if len(containers) > 1:
         raise _error(f"has servers under {containers[0]!r} and under {containers[1]!r}; keep one")
+    if containers == ["mcp"] and isinstance(settings.get("servers"), Mapping):
+        return _found(settings, in_file=in_file)
     if containers:
         (container,) = containers
         return _Document(
@@ -210,7 +213,7 @@ def _bare(document: Mapping[Any, Any], *, in_file: bool) -> _Document:
     if _is_entry(document):
         raise _error('this is one server without a key; name it: {"name": {...}}')
     entries = {key: value for key, value in document.items() if not str(key).startswith("$")}
-    if in_file and entries and not any(isinstance(value, Mapping | str) for value in entries.values()):
+    if in_file and entries and not any(map(_could_be_server, entries.values())):
         raise _error("has no servers; they are expected under 'mcpServers', 'servers' or 'mcp'")
     return _Document(entries=entries, container=None)
 
@@ -219,6 +222,13 @@ def _is_entry(value: Mapping[Any, Any]) -> bool:
     return isinstance(value.get("command"), str | list | tuple) or any(
         isinstance(value.get(key), str) for key in URL_KEYS
     )
+
+
+def _could_be_server(value: object) -> bool:
+    if isinstance(value, str):
+        return re.match(r"https?://", value, re.IGNORECASE) is not None
+    starts = {"command", "transport", "type", *URL_KEYS}
+    return isinstance(value, Mapping) and any(key in starts or likely_key(key) in starts for key in value)
 
 
 def _definitions(inputs: Any) -> dict[str, Mapping[str, object]]:

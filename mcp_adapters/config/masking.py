@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ("MASK", "mask", "mask_arguments", "mask_url", "words")
+__all__ = ("MASK", "mask", "mask_arguments", "mask_url", "url_secrets", "words")
 
 MASK = "***"
 
 _SECRET_FLAG = re.compile(
-    r"(?P<flag>-{1,2}[\w-]*(?:token|secret|passw|key|auth|credential|header|bearer)[\w-]*)(?P<value>=.*)?",
+    r"(?P<flag>-{0,2}[\w-]*(?:token|secret|passw|key|auth|credential|header|bearer)[\w-]*)(?P<value>=.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -30,7 +30,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
 
 
 def mask_arguments(args: Sequence[str]) -> Iterator[str]:
-    """Mask what command-line flags with telling names carry: `--api-key X`, `--token=X`."""
+    """Mask what arguments with telling names carry: `--api-key X`, `--token=X`, `API_KEY=X`."""
     hide_next = False
     for arg in args:
         flag = _SECRET_FLAG.fullmatch(arg)
@@ -40,7 +40,7 @@ def mask_arguments(args: Sequence[str]) -> Iterator[str]:
             yield f"{flag['flag']}={MASK}"
         else:
             yield arg
-        hide_next = bool(flag and not flag["value"])
+        hide_next = bool(flag and not flag["value"] and arg.startswith("-"))
 
 
 def mask_url(url: str) -> str:
@@ -52,6 +52,17 @@ def mask_url(url: str) -> str:
     user, at, host = parts.netloc.rpartition("@")
     query = "&".join(_masked_pair(pair) for pair in parts.query.split("&")) if parts.query else ""
     return parts._replace(netloc=f"{MASK if user else ''}{at}{host}", query=query, fragment="").geturl()
+
+
+def url_secrets(url: str) -> Iterator[str]:
+    """Give the user, the password and the values of the query, as written and decoded."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return
+    yield from filter(None, (parts.username, parts.password))
+    yield from (value for _, value in parse_qsl(parts.query))
+    yield from (pair.partition("=")[2] for pair in parts.query.split("&"))
 
 
 def _masked_pair(pair: str) -> str:

@@ -13,137 +13,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias
-from urllib.parse import parse_qsl, urlsplit
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from urllib.parse import urlsplit
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ModelWrapValidatorHandler,
-    SecretStr,
-    StrictBool,
-    ValidationError,
-    ValidationInfo,
-    field_serializer,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, SecretStr, ValidationInfo, field_serializer, field_validator, model_validator
 
-from .masking import mask, mask_arguments, mask_url, words
-from .problems import ConfigProblem, config_error
+from .base import ProtocolChoice, Seconds, SecretText, ServerModel, Text, without_nul
+from .masking import mask_arguments, mask_url, url_secrets, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+    from datetime import timedelta
 
-__all__ = ("HttpServer", "ProtocolChoice", "Server", "SseServer", "StdioServer")
-
-ProtocolChoice: TypeAlias = Literal["auto", "legacy", "2026-07-28"]
-"""How to begin: probe and fall back, only the initialize handshake, or only the protocol of that date."""
+__all__ = ("HttpServer", "Server", "SseServer", "StdioServer")
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
-def _text(value: object) -> object:
-    """Turn a whole number into its digits; leave everything else to validation."""
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _seconds(value: object) -> object:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, (bool, str)):
-        raise ValueError("must be a number of seconds")
-    return value
-
-
-def _without_nul(value: str) -> str:
-    if "\0" in value:
-        raise ValueError("must not contain a NUL character")
-    return value
-
-
-Seconds: TypeAlias = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
-Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
-SecretText: TypeAlias = Annotated[SecretStr, BeforeValidator(_text)]
-
-
-class _Server(BaseModel):
-    """What all servers have in common."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True
-    )
-
-    disabled: StrictBool = False
-    """True keeps the entry but starts nothing; its variables are then left as they were written."""
-    protocol: ProtocolChoice = "auto"
-    tools: Any = None
-    """Which tools to offer, as the configuration says it; None when it says nothing."""
-    timeout: Seconds | None = None
-    """Longest wait of a call without a sign of life, in seconds; None when not said."""
-    connect_timeout: Seconds | None = None
-    """Longest wait for the connection, in seconds; None when not said."""
-    extra: Mapping[str, Any] = Field(default_factory=dict, repr=False, exclude=True)
-    """Keys of the entry that this package does not use, with their values."""
-    secrets: tuple[SecretStr, ...] = Field(default=(), repr=False, exclude=True)
-    """What variables put into fields that are not secret by themselves."""
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _translated(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        problems: tuple[ConfigProblem, ...]
-        try:
-            return handler(data)
-        except ValidationError as error:
-            problems = tuple(_problem(cls, detail) for detail in error.errors(include_input=False))
-        # Outside of the handler: a chained ValidationError would carry the values along.
-        raise config_error(problems)
-
-    def redact(self, text: str) -> str:
-        """Replace every secret of this server that occurs in `text` by `***`.
-
-        For text from elsewhere, such as standard error. Values under four characters stay: they
-        would garble everything.
-        """
-        return mask(text, (value for value in self._secret_values() if len(value) >= 4))
-
-    def _secret_values(self) -> Iterator[str]:
-        for secret in self.secrets:
-            yield secret.get_secret_value()
-
-    def _masked(self, text: str) -> str:
-        return mask(text, (secret.get_secret_value() for secret in self.secrets))
-
-    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        shown = self.model_dump()
-        for name, info in type(self).model_fields.items():
-            if info.repr and getattr(self, name) != info.get_default(call_default_factory=True):
-                yield name, shown[name]
-
-    def __str__(self) -> str:
-        return repr(self)
-
-
-def _problem(cls: type[BaseModel], detail: Any) -> ConfigProblem:
-    field = ""
-    for part in detail["loc"]:
-        field += f"[{part}]" if isinstance(part, int) else f".{part}" if field else str(part)
-    message = detail["msg"].removeprefix("Value error, ")
-    if detail["type"] == "extra_forbidden":
-        closest = get_close_matches(field, cls.model_fields, n=1)
-        message = "unknown option" + "".join(f"; did you mean {name!r}?" for name in closest)
-    return ConfigProblem(
-        message=f"{message[:1].lower()}{message[1:]}",
-        source=cls.__name__,
-        field=field.removesuffix(".[key]") or None,
-    )
-
-
-class StdioServer(_Server):
+class StdioServer(ServerModel):
     """A server that is started as a process and spoken to over its standard input and output.
 
     Args:
@@ -160,7 +47,7 @@ class StdioServer(_Server):
 
     transport: ClassVar[Literal["stdio"]] = "stdio"
 
-    command: Annotated[str, Field(min_length=1)]
+    command: str
     args: tuple[Text, ...] = ()
     env: Mapping[str, SecretText] = Field(default_factory=dict)
     cwd: str | None = None
@@ -190,9 +77,10 @@ class StdioServer(_Server):
         if not isinstance(data, Mapping):
             return data
         command, args = data.get("command"), data.get("args", ())
-        if isinstance(command, (list, tuple)) and command and isinstance(args, (list, tuple)):
-            return {**data, "command": command[0], "args": [*command[1:], *args]}
-        return data
+        if not isinstance(command, list | tuple):
+            return data
+        first, *rest = command or [""]
+        return {**data, "command": first, "args": [*rest, *args] if isinstance(args, list | tuple) else args}
 
     @field_validator("command")
     @classmethod
@@ -200,17 +88,17 @@ class StdioServer(_Server):
         first, *rest = command.split(maxsplit=1) or [""]
         if not first:
             raise ValueError("must not be blank")
-        if rest and not re.search(r"[/\\]", first) and not first.startswith(("${", "{")):
+        if rest and not re.search(r"[/\\]", first) and not first.startswith(("${", "{env:")):
             raise ValueError(
                 "contains spaces, and a command is never split; write the program and its arguments "
                 'as a list (["npx", "-y", "package"]) or put the arguments into \'args\''
             )
-        return _without_nul(command)
+        return without_nul(command)
 
     @field_validator("args")
     @classmethod
     def _arguments_can_be_passed(cls, args: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(map(_without_nul, args))
+        return tuple(map(without_nul, args))
 
     @field_validator("env")
     @classmethod
@@ -218,7 +106,7 @@ class StdioServer(_Server):
         for name, value in env.items():
             if not name or "=" in name or "\0" in name:
                 raise ValueError(f"{name!r} cannot be the name of an environment variable")
-            _without_nul(value.get_secret_value())
+            without_nul(value.get_secret_value())
         return dict(env)
 
     @field_validator("cwd", mode="before")
@@ -248,7 +136,17 @@ class StdioServer(_Server):
             yield from words(value)
 
 
-class _UrlServer(_Server):
+def _is_complete(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        usable = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        # The message of this error quotes the address, which can hold a password.
+        return False
+    return usable and not re.search(r"[\s\x00-\x1f\x7f]", url)
+
+
+class _UrlServer(ServerModel):
     url: str
     headers: Mapping[str, SecretText] = Field(default_factory=dict)
     auth: Any = Field(default=None, repr=False, exclude=True)
@@ -277,15 +175,12 @@ class _UrlServer(_Server):
     @field_validator("url")
     @classmethod
     def _url_is_http(cls, url: str, info: ValidationInfo) -> str:
-        if info.data.get("disabled") and "${" in url:
+        if info.data.get("disabled") and re.search(r"\$\{|\{env:", url):
             return url
-        parts = urlsplit(url)
-        if parts.scheme not in {"http", "https"}:
+        if not re.match("https?://", url, re.IGNORECASE):
             raise ValueError("must begin with http:// or https://")
-        if not parts.hostname or re.search(r"[\s\x00-\x1f\x7f]", url):
-            raise ValueError("must be a complete address with a host and without spaces")
-        if parts.port == 0:
-            raise ValueError("must not have port 0")
+        if not _is_complete(url):
+            raise ValueError("must be a complete address: a host, a valid port if any, no spaces")
         return url
 
     @field_validator("headers")
@@ -322,9 +217,7 @@ class _UrlServer(_Server):
             yield from words(value)
         if isinstance(self.auth, SecretStr):
             yield self.auth.get_secret_value()
-        parts = urlsplit(self.url)
-        yield from filter(None, (parts.username, parts.password))
-        yield from (value for _, value in parse_qsl(parts.query))
+        yield from url_secrets(self.url)
 
 
 class HttpServer(_UrlServer):

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-__all__ = ("AskInput", "Filled", "Variables", "parse_env_file")
+__all__ = ("AskInput", "Filled", "VariableError", "Variables", "parse_env_file")
 
 AskInput = Callable[[str, Mapping[str, object]], str]
 """Gets the id of an input and its definition, gives the value."""
@@ -25,6 +25,10 @@ _VARIABLE = re.compile(r"\$\{(?P<body>[^{}]*)\}|\{env:(?P<bare>[^{}]*)\}|\$\{")
 _DOLLAR = re.compile(r"\$([A-Z_][A-Z0-9_]*)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ENV_LINE = re.compile(r"(?:export\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*=\s*(?P<value>.*)", re.ASCII)
+
+
+class VariableError(Exception):
+    """A variable is unset or cannot be understood; the message names it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +69,7 @@ class Variables:
         """Replace the variables in `text`; `dollar` also takes a text that is `$NAME` for one.
 
         Raises:
-            ValueError: A variable is unset or cannot be understood; the message names it.
+            VariableError: A variable is unset or cannot be understood.
 
         """
         if dollar and (whole := _DOLLAR.fullmatch(text)):
@@ -81,7 +85,7 @@ class Variables:
         if bare is not None:
             body = f"env:{bare}"
         if body is None:
-            raise ValueError("a '${' begins no complete variable; a default cannot hold another variable")
+            raise VariableError("a '${' begins no complete variable; a default cannot hold another variable")
         if body in self._places:
             return self._places[body]
         name, has_default, default = body.partition(":-")
@@ -94,31 +98,31 @@ class Variables:
         kind, colon, rest = name.partition(":")
         if not colon:
             if not _NAME.fullmatch(name):
-                raise ValueError(f"${{{name}}} is not the name of a variable")
+                raise VariableError(f"${{{name}}} is not the name of a variable")
             return self._environment(name, default)
         if kind == "env" and rest:
             return self._environment(rest, default)
         if kind == "input" and rest:
             return self._input(rest)
-        raise ValueError(f"${{{name}}} is a form of variable that is not supported")
+        raise VariableError(f"${{{name}}} is a form of variable that is not supported")
 
     def _environment(self, name: str, default: str | None) -> str:
         value = self._environ.get(name)
         if value or (value is not None and default is None):
             return value
         if default is None:
-            raise ValueError(f"the environment variable {name!r} is not set")
+            raise VariableError(f"the environment variable {name!r} is not set")
         return default
 
     def _input(self, name: str) -> str:
         if name not in self._answers:
             if self._ask is None:
-                raise ValueError(f"the input {name!r} must be asked for; pass a callable as 'inputs'")
+                raise VariableError(f"the input {name!r} must be asked for; pass a callable as 'inputs'")
             if name not in self._definitions:
-                raise ValueError(f"the input {name!r} is not defined under 'inputs'")
+                raise VariableError(f"the input {name!r} is not defined under 'inputs'")
             answer = self._ask(name, self._definitions[name])
             if not isinstance(answer, str):
-                raise ValueError(f"the answer for the input {name!r} is not a text")
+                raise VariableError(f"the answer for the input {name!r} is not a text")
             self._answers[name] = answer
         return self._answers[name]
 
