@@ -105,6 +105,9 @@ def _rebuild(cls: type[McpAdaptersError], message: str, facts: dict[str, Any]) -
 class ConfigError(McpAdaptersError):
     """A configuration that cannot be used; the message names the place and the way out."""
 
+    problems: tuple[Any, ...] = ()
+    """Everything that is wrong, as `ConfigProblem` values in the order of the configuration."""
+
 
 class ServerError(McpAdaptersError):
     """One server failed."""
