@@ -144,7 +144,7 @@ class ImagePart:
     """An image."""
 
     data: str
-    """Base64, exactly as the server sent it."""
+    """Base64 as the server sent it, without line breaks."""
     mime_type: str
     annotations: Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
@@ -156,7 +156,7 @@ class AudioPart:
     """A sound."""
 
     data: str
-    """Base64, exactly as the server sent it."""
+    """Base64 as the server sent it, without line breaks."""
     mime_type: str
     annotations: Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
@@ -181,7 +181,7 @@ class BlobResourcePart:
 
     uri: str
     blob: str
-    """Base64, exactly as the server sent it."""
+    """Base64 as the server sent it, without line breaks."""
     mime_type: str | None = None
     annotations: Mapping[str, Any] | None = None
     meta: Mapping[str, Any] | None = None
