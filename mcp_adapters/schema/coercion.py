@@ -1,0 +1,161 @@
+"""Bring arguments from the forms that models use into the forms that a schema accepts.
+
+In: JSON arguments and the document of the server's own schema. Out: the arguments with what can only
+be meant one way put right: null for an optional value that is never null, JSON text where no text is
+accepted, 3.0 where only integers are. Nothing is invented and no default is put in; what does not
+fit is left for the validation to tell. The arguments are not changed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mcp_adapters.schema.merging import kind_of, types_of
+from mcp_adapters.schema.references import Document
+
+__all__ = ("Coercion",)
+
+_ALL = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+_STEPS = 20_000  # schemas looked at for one call; beyond, arguments are left as they are
+_DEEPEST = 100
+_UNIONS = ("anyOf", "oneOf")
+
+
+class Coercion:
+    """The coercion of one call's arguments.
+
+    Args:
+        document: The server's own schema.
+
+    """
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._left = _STEPS
+
+    def coerce(self, value: Any, schema: Any, depth: int = 0) -> Any:
+        """Coerce a value to the schema that it should satisfy, with all inside it."""
+        if depth > _DEEPEST or not isinstance(schema, dict):
+            return value
+        value = self._scalar(value, schema)
+        if isinstance(value, dict):
+            return {
+                key: self.coerce(inner, self._property(schema, key), depth + 1)
+                for key, inner in value.items()
+                if not self._is_filler(inner, key, schema)
+            }
+        if isinstance(value, list):
+            return [
+                self.coerce(inner, self._element(schema, at), depth + 1) for at, inner in enumerate(value)
+            ]
+        return value
+
+    def _scalar(self, value: Any, schema: Any) -> Any:
+        if not isinstance(value, (str, float)):
+            return value
+        kinds = self._kinds(schema)
+        if isinstance(value, str) and "string" not in kinds:
+            value = _read(value, kinds)
+        if isinstance(value, float) and value.is_integer() and "number" not in kinds and "integer" in kinds:
+            return int(value)
+        return value
+
+    def _is_filler(self, value: Any, key: str, schema: Any) -> bool:
+        """Whether a null only stands for an argument that was left out."""
+        return (
+            value is None
+            and not self._is_required(key, schema)
+            and "null" not in self._kinds(self._property(schema, key))
+        )
+
+    def _is_required(self, key: str, schema: Any) -> bool:
+        seen: set[int] = set()
+        stack = [schema]
+        while stack:
+            node = stack.pop()
+            if not isinstance(node, dict) or id(node) in seen:
+                continue
+            seen.add(id(node))
+            if key in node.get("required", ()):
+                return True
+            stack += [self._document.target(node), *node.get("allOf", ())]
+        return False
+
+    def _kinds(self, schema: Any, depth: int = 0) -> frozenset[str]:
+        """The types of value that a schema may accept."""
+        if not self._may_look(schema, depth):
+            return _ALL if schema is not False else frozenset()
+        kinds = _named(schema)
+        for part in self._parts(schema):
+            kinds &= self._kinds(part, depth + 1)
+        for union in _UNIONS:
+            if schema.get(union):
+                kinds &= frozenset().union(*(self._kinds(branch, depth + 1) for branch in schema[union]))
+        return kinds
+
+    def _may_look(self, schema: Any, depth: int) -> bool:
+        self._left -= 1
+        return isinstance(schema, dict) and self._left > 0 and depth < _DEEPEST
+
+    def _parts(self, schema: Mapping[str, Any]) -> Iterator[Any]:
+        target = self._document.target(schema)  # type: ignore[arg-type]
+        if target is not None:
+            yield target
+        yield from schema.get("allOf", ())
+
+    def _property(self, schema: Any, key: str) -> Any:
+        return self._inside(schema, key, 0)
+
+    def _element(self, schema: Any, at: int) -> Any:
+        return self._inside(schema, at, 0)
+
+    def _inside(self, schema: Any, step: str | int, depth: int) -> Any:
+        """The schema for a value inside, put together from all that apply to it."""
+        if not self._may_look(schema, depth):
+            return True
+        found = [_named_at(schema, step)]
+        found += [self._inside(part, step, depth + 1) for part in self._parts(schema)]
+        for union in _UNIONS:
+            if schema.get(union):
+                found.append({"anyOf": [self._inside(branch, step, depth + 1) for branch in schema[union]]})
+        telling = [part for part in found if part is not True]
+        if len(telling) < 2:
+            return telling[0] if telling else True
+        return {"allOf": telling}
+
+
+def _named(schema: Mapping[str, Any]) -> frozenset[str]:
+    kinds = frozenset(types_of(schema)) or _ALL
+    kinds |= {"integer"} if "number" in kinds else frozenset()
+    kinds |= {"null"} if schema.get("nullable") is True else frozenset()
+    values = [schema["const"]] if "const" in schema else schema.get("enum")
+    if values is None:
+        return kinds
+    of_values = frozenset(map(kind_of, values))
+    return kinds & (of_values | ({"integer"} if "number" in of_values else frozenset()))
+
+
+def _named_at(schema: Mapping[str, Any], step: str | int) -> Any:
+    if isinstance(step, int):
+        places = schema["items"] if isinstance(schema.get("items"), list) else schema.get("prefixItems", ())
+        if step < len(places):
+            return places[step]
+        return schema.get("items" if places is not schema.get("items") else "additionalItems", True)
+    if step in schema.get("properties", {}):
+        return schema["properties"][step]
+    return True if schema.get("patternProperties") else schema.get("additionalProperties", True)
+
+
+def _read(text: str, kinds: frozenset[str]) -> Any:
+    """Read text as JSON where that gives a value of a wanted type; else give the text back."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return text
+    return value if value is not None and kind_of(value) in kinds else text
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")

@@ -1,0 +1,58 @@
+"""Give argument keys that every provider accepts, and remember which ones were changed.
+
+In: the keys of a schema. Out: the keys that models see, and the way back as `Renames`. Equal input
+gives equal output; a key that needs no change keeps its name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+from mcp_adapters.schema.projection import Path, Rename, Renames
+
+__all__ = ("Renamer",)
+
+# Anthropic Messages API: "Property keys should match pattern ...", seen in the root object only.
+_ACCEPTED = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+
+
+class Renamer:
+    """The keys of one projection.
+
+    Args:
+        taken: Every key that the schema has anywhere; none is given to another argument.
+        everywhere: Whether keys of inner objects are renamed too, not only the root's.
+
+    """
+
+    def __init__(self, taken: Iterable[str], *, everywhere: bool) -> None:
+        self._taken = set(taken)
+        self._everywhere = everywhere
+        self._given: dict[tuple[Path, str], str] = {}
+
+    def expose(self, key: str, path: Path) -> str:
+        """The key that models see for the server's key in the object at `path`."""
+        if _ACCEPTED.fullmatch(key) or (path and not self._everywhere):
+            return key
+        if (path, key) not in self._given:
+            self._given[path, key] = self._invent(key)
+        return self._given[path, key]
+
+    def _invent(self, key: str) -> str:
+        plain = re.sub(r"[^a-zA-Z0-9_.-]", "_", key)
+        # With nothing readable left, or too long, the key's hash tells it from others.
+        if len(plain) > 64 or not re.search(r"[a-zA-Z0-9]", plain) or plain in self._taken:
+            digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+            stem = plain[:55] if re.search(r"[a-zA-Z0-9]", plain) else "key"
+            plain = f"{stem}_{digest[:8]}"
+        self._taken.add(plain)
+        return plain
+
+    def renames(self) -> Renames:
+        """Every change, outer objects first."""
+        entries = [
+            Rename(path=path, exposed=exposed, original=key) for (path, key), exposed in self._given.items()
+        ]
+        return Renames(entries=tuple(sorted(entries, key=lambda entry: len(entry.path))))
