@@ -1,0 +1,1 @@
+"""Small, complete MCP servers to try the package with: no account, no key, no network."""
