@@ -129,7 +129,7 @@ def _is_said(value: Any, content: Any, parts: Sequence[Part]) -> bool:
     whole = ["\n".join(texts)] if len(texts) > 1 else []
     wanted = [value, *(value.values() if isinstance(value, Mapping) and len(value) == 1 else ())]
     return (
-        any(_spells(text, one) for one in wanted for text in (*whole, *texts))
+        any(_spells(text, *wanted) for text in (*whole, *texts))
         or any(_one_by_one(texts, one) for one in wanted if texts)
         or _echoes_media(value, content, parts)
     )
@@ -152,8 +152,10 @@ def _elements(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _spells(text: str, value: Any) -> bool:
-    return (isinstance(value, str) and text.strip() == value.strip()) or _same(_parsed(text), value)
+def _spells(text: str, *values: Any) -> bool:
+    """Whether a text is one of the values or the JSON of one."""
+    parsed, words = _parsed(text), text.strip()
+    return any(_same(parsed, one) or (isinstance(one, str) and one.strip() == words) for one in values)
 
 
 def _parsed(text: str) -> Any:
