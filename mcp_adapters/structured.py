@@ -166,11 +166,11 @@ def _parsed(text: str) -> Any:
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are equal; true is not 1."""
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    """Whether parsed JSON is equal to a value; true is not 1."""
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, dict) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
     return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
@@ -194,12 +194,12 @@ def _scalars(value: Any, *, keys: bool = False) -> Iterator[Any]:
 def _shown(value: Any, media: Mapping[str, str], texts: frozenset[str]) -> Any:
     """Put lines in the place of binary data and of long texts that are shown already."""
     match value:
-        case Mapping():
-            return {key: _shown(member, media, texts) for key, member in value.items()}
-        case list():
-            return [_shown(element, media, texts) for element in value]
         case str():
             return _shown_text(value, media, texts)
+        case list():
+            return [_shown(element, media, texts) for element in value]
+        case Mapping():
+            return {key: _shown(member, media, texts) for key, member in value.items()}
         case _:
             return value
 
