@@ -147,16 +147,17 @@ def from_artifact(artifact: Mapping[str, Any], *, structured: StructuredMode = "
 
 
 def _storable(value: Any) -> Any:
+    # Scalars first: asking whether a value is a Mapping is slow, and most values are scalars.
     match value:
-        case Mapping():
-            return {encodable(key): _storable(member) for key, member in value.items()}
-        case list() | tuple():
-            return [_storable(element) for element in value]
         case str():
             return encodable(value)
-        case int() if not _INT64_MIN <= value <= _UINT64_MAX:
-            return str(value)
-        case float() if not math.isfinite(value):
-            return str(value)
+        case int():
+            return value if _INT64_MIN <= value <= _UINT64_MAX else str(value)
+        case float():
+            return value if math.isfinite(value) else str(value)
+        case list() | tuple():
+            return [_storable(element) for element in value]
+        case Mapping():
+            return {encodable(key): _storable(member) for key, member in value.items()}
         case _:
             return value

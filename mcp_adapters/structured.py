@@ -129,7 +129,7 @@ def _is_said(value: Any, content: Any, parts: Sequence[Part]) -> bool:
     whole = ["\n".join(texts)] if len(texts) > 1 else []
     wanted = [value, *(value.values() if isinstance(value, Mapping) and len(value) == 1 else ())]
     return (
-        any(_spells(text, one) for one in wanted for text in (*whole, *texts))
+        any(_spells(text, *wanted) for text in (*whole, *texts))
         or any(_one_by_one(texts, one) for one in wanted if texts)
         or _echoes_media(value, content, parts)
     )
@@ -152,8 +152,10 @@ def _elements(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _spells(text: str, value: Any) -> bool:
-    return (isinstance(value, str) and text.strip() == value.strip()) or _same(_parsed(text), value)
+def _spells(text: str, *values: Any) -> bool:
+    """Whether a text is one of the values or the JSON of one."""
+    parsed, words = _parsed(text), text.strip()
+    return any(_same(parsed, one) or (isinstance(one, str) and one.strip() == words) for one in values)
 
 
 def _parsed(text: str) -> Any:
@@ -164,11 +166,11 @@ def _parsed(text: str) -> Any:
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are equal; true is not 1."""
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    """Whether parsed JSON is equal to a value; true is not 1."""
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(_same, left, right))
+    if isinstance(left, dict) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
     return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
@@ -192,12 +194,12 @@ def _scalars(value: Any, *, keys: bool = False) -> Iterator[Any]:
 def _shown(value: Any, media: Mapping[str, str], texts: frozenset[str]) -> Any:
     """Put lines in the place of binary data and of long texts that are shown already."""
     match value:
-        case Mapping():
-            return {key: _shown(member, media, texts) for key, member in value.items()}
-        case list():
-            return [_shown(element, media, texts) for element in value]
         case str():
             return _shown_text(value, media, texts)
+        case list():
+            return [_shown(element, media, texts) for element in value]
+        case Mapping():
+            return {key: _shown(member, media, texts) for key, member in value.items()}
         case _:
             return value
 

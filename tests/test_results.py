@@ -284,6 +284,7 @@ NOT_SAID = [
     ),
     pytest.param([IMAGE], {"kind": "image"}, '{"kind": "image"}', id="words of the image without its data"),
     pytest.param([LINK], 0, "0", id="zero"),
+    pytest.param([LINK], [], "[]", id="an empty list beside no text"),
     pytest.param([LINK], False, "false", id="false"),
 ]
 
