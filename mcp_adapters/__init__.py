@@ -1,6 +1,6 @@
 """MCP tools for agent frameworks, notebooks and plain Python.
 
-    from mcp_adapters import Toolbox
+    from mcp_adapters import Toolbox as Toolbox
 
     with Toolbox("mcp.json") as toolbox:
         tools = toolbox.to("langchain")
@@ -14,58 +14,157 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mcp_adapters._connection import ServerStatus
-    from mcp_adapters._toolbox import Toolbox
-    from mcp_adapters.config import HttpServer, SseServer, StdioServer, load_servers
+    from mcp_adapters._connection import ServerStatus as ServerStatus
+    from mcp_adapters._toolbox import Toolbox as Toolbox
+    from mcp_adapters.config import (
+        HttpServer as HttpServer,
+    )
+    from mcp_adapters.config import (
+        SseServer as SseServer,
+    )
+    from mcp_adapters.config import (
+        StdioServer as StdioServer,
+    )
+    from mcp_adapters.config import (
+        load_servers as load_servers,
+    )
     from mcp_adapters.errors import (
-        AuthError,
-        ConfigError,
-        ConnectError,
-        ConnectionLostError,
-        DiscoveryError,
-        DuplicateFrameworkError,
-        FrameworkError,
-        FrameworkNotInstalledError,
-        HandshakeError,
-        InvalidArgumentsError,
-        InvalidResultError,
-        McpAdaptersError,
-        ProtocolError,
-        SandboxError,
-        ServerError,
-        ServerStartError,
-        SyncCallInEventLoopError,
-        ToolboxClosedError,
-        ToolboxLoadError,
-        ToolCancelledError,
-        ToolError,
-        ToolExecutionError,
-        ToolNotFoundError,
-        ToolTimeoutError,
-        UnknownFrameworkError,
+        AuthError as AuthError,
     )
-    from mcp_adapters.filtering import ToolFilter
-    from mcp_adapters.frameworks import Framework
-    from mcp_adapters.naming import NamePolicy
-    from mcp_adapters.results import StructuredMode, from_artifact, placeholder, shorten, to_artifact
-    from mcp_adapters.schema import SchemaLimits
+    from mcp_adapters.errors import (
+        ConfigError as ConfigError,
+    )
+    from mcp_adapters.errors import (
+        ConnectError as ConnectError,
+    )
+    from mcp_adapters.errors import (
+        ConnectionLostError as ConnectionLostError,
+    )
+    from mcp_adapters.errors import (
+        DiscoveryError as DiscoveryError,
+    )
+    from mcp_adapters.errors import (
+        DuplicateFrameworkError as DuplicateFrameworkError,
+    )
+    from mcp_adapters.errors import (
+        FrameworkError as FrameworkError,
+    )
+    from mcp_adapters.errors import (
+        FrameworkNotInstalledError as FrameworkNotInstalledError,
+    )
+    from mcp_adapters.errors import (
+        HandshakeError as HandshakeError,
+    )
+    from mcp_adapters.errors import (
+        InvalidArgumentsError as InvalidArgumentsError,
+    )
+    from mcp_adapters.errors import (
+        InvalidResultError as InvalidResultError,
+    )
+    from mcp_adapters.errors import (
+        McpAdaptersError as McpAdaptersError,
+    )
+    from mcp_adapters.errors import (
+        ProtocolError as ProtocolError,
+    )
+    from mcp_adapters.errors import (
+        SandboxError as SandboxError,
+    )
+    from mcp_adapters.errors import (
+        ServerError as ServerError,
+    )
+    from mcp_adapters.errors import (
+        ServerStartError as ServerStartError,
+    )
+    from mcp_adapters.errors import (
+        SyncCallInEventLoopError as SyncCallInEventLoopError,
+    )
+    from mcp_adapters.errors import (
+        ToolboxClosedError as ToolboxClosedError,
+    )
+    from mcp_adapters.errors import (
+        ToolboxLoadError as ToolboxLoadError,
+    )
+    from mcp_adapters.errors import (
+        ToolCancelledError as ToolCancelledError,
+    )
+    from mcp_adapters.errors import (
+        ToolError as ToolError,
+    )
+    from mcp_adapters.errors import (
+        ToolExecutionError as ToolExecutionError,
+    )
+    from mcp_adapters.errors import (
+        ToolNotFoundError as ToolNotFoundError,
+    )
+    from mcp_adapters.errors import (
+        ToolTimeoutError as ToolTimeoutError,
+    )
+    from mcp_adapters.errors import (
+        UnknownFrameworkError as UnknownFrameworkError,
+    )
+    from mcp_adapters.filtering import ToolFilter as ToolFilter
+    from mcp_adapters.frameworks import Framework as Framework
+    from mcp_adapters.naming import NamePolicy as NamePolicy
+    from mcp_adapters.results import (
+        StructuredMode as StructuredMode,
+    )
+    from mcp_adapters.results import (
+        from_artifact as from_artifact,
+    )
+    from mcp_adapters.results import (
+        placeholder as placeholder,
+    )
+    from mcp_adapters.results import (
+        shorten as shorten,
+    )
+    from mcp_adapters.results import (
+        to_artifact as to_artifact,
+    )
+    from mcp_adapters.schema import SchemaLimits as SchemaLimits
     from mcp_adapters.spec import (
-        AudioPart,
-        BlobResourcePart,
-        Caller,
-        ImagePart,
-        Part,
-        ResourceLinkPart,
-        SkippedTool,
-        TextPart,
-        TextResourcePart,
-        Tool,
-        ToolAnnotations,
-        ToolResult,
-        ToolSpec,
-        UnknownPart,
+        AudioPart as AudioPart,
     )
-    from mcp_adapters.wording import error_text
+    from mcp_adapters.spec import (
+        BlobResourcePart as BlobResourcePart,
+    )
+    from mcp_adapters.spec import (
+        Caller as Caller,
+    )
+    from mcp_adapters.spec import (
+        ImagePart as ImagePart,
+    )
+    from mcp_adapters.spec import (
+        Part as Part,
+    )
+    from mcp_adapters.spec import (
+        ResourceLinkPart as ResourceLinkPart,
+    )
+    from mcp_adapters.spec import (
+        SkippedTool as SkippedTool,
+    )
+    from mcp_adapters.spec import (
+        TextPart as TextPart,
+    )
+    from mcp_adapters.spec import (
+        TextResourcePart as TextResourcePart,
+    )
+    from mcp_adapters.spec import (
+        Tool as Tool,
+    )
+    from mcp_adapters.spec import (
+        ToolAnnotations as ToolAnnotations,
+    )
+    from mcp_adapters.spec import (
+        ToolResult as ToolResult,
+    )
+    from mcp_adapters.spec import (
+        ToolSpec as ToolSpec,
+    )
+    from mcp_adapters.spec import (
+        UnknownPart as UnknownPart,
+    )
+    from mcp_adapters.wording import error_text as error_text
 
 _HOME = {
     "mcp_adapters._connection": ("ServerStatus",),
@@ -125,7 +224,7 @@ _HOME = {
 
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = tuple(sorted(_MODULE))  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = tuple(sorted(_MODULE))
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from mcp_adapters._handshake import DiedInProbe
-from mcp_adapters._link import Link, LinkEnded, Request
+from mcp_adapters._link import Link, LinkEnded
 from mcp_adapters._transports import transport_for
 from mcp_adapters.errors import (
     ConnectionLostError,
@@ -198,14 +198,18 @@ class Connection:
             raise await self._lost(link, ended, phase="call", tool=tool) from link.cause
         except TimeoutError as error:
             raise ToolTimeoutError(
-                f"tool {tool!r} of server {self.key!r} gave no sign of life for {allowed:g} s; the server was told "
-                "to stop, but whether the call had an effect is unknown",
-                server=self.key, tool=tool, timeout=allowed,
+                f"tool {tool!r} of server {self.key!r} gave no sign of life for {allowed:g} s; the server "
+                "was told to stop, but whether the call had an effect is unknown",
+                server=self.key,
+                tool=tool,
+                timeout=allowed,
             ) from error
         except MCPError as error:
             raise ToolExecutionError(
                 f"server {self.key!r} refused the call of {tool!r}: {error.message}",
-                server=self.key, tool=tool, code=error.code,
+                server=self.key,
+                tool=tool,
+                code=error.code,
             ) from error
         except ValidationError as error:
             raise self._not_a_result(tool) from error
@@ -216,7 +220,8 @@ class Connection:
     def _not_a_result(self, tool: str) -> InvalidResultError:
         return InvalidResultError(
             f"server {self.key!r} answered the call of {tool!r} with something that is no tool result",
-            server=self.key, tool=tool,
+            server=self.key,
+            tool=tool,
         )
 
     async def _live(self) -> Link:
@@ -274,7 +279,7 @@ class Connection:
             case MCPError():
                 return self._handshake(f"{where} refused to connect: {error.message} ({error.code})")
             case httpx2.TransportError() | OSError():
-                return self._start(f"{where} cannot be reached: {error or type(error).__name__}")
+                return self._start(f"{where} cannot be reached: {str(error) or type(error).__name__}")
         return self._handshake(f"{where} did not answer as an MCP server: {type(error).__name__}")
 
     def _start(self, message: str) -> ServerStartError:
@@ -286,7 +291,9 @@ class Connection:
         return HandshakeError(_with_tail(message, stderr), server=self.key, stderr=stderr)
 
     def _discovery(self, reason: str) -> DiscoveryError:
-        self._last_error = DiscoveryError(f"the tools of server {self.key!r} cannot be listed: {reason}", server=self.key)
+        self._last_error = DiscoveryError(
+            f"the tools of server {self.key!r} cannot be listed: {reason}", server=self.key
+        )
         return self._last_error
 
     async def _lost(
@@ -295,10 +302,18 @@ class Connection:
         await link.last_words()
         stderr, code = self._transport.stderr, self._transport.exit_code
         how = f" (exit code {code})" if code is not None else ""
-        what = f"while tool {tool!r} was called; whether the call had an effect is unknown" if tool else "while its tools were listed"
+        what = (
+            f"while tool {tool!r} was called; whether the call had an effect is unknown"
+            if tool
+            else "while its tools were listed"
+        )
         self._last_error = ConnectionLostError(
             _with_tail(f"the connection to server {self.key!r} ended{how} {what}", stderr),
-            server=self.key, tool=tool, phase=phase, retriable=phase == "list", stderr=stderr,
+            server=self.key,
+            tool=tool,
+            phase=phase,
+            retriable=phase == "list",
+            stderr=stderr,
         )
         return self._last_error
 
@@ -309,7 +324,14 @@ def _hint(error: OSError) -> str:
     if isinstance(error, PermissionError):
         return f"{name!r} may not be executed"
     program = name.rsplit("/", 1)[-1]
-    runtimes = {"npx": "Node.js", "node": "Node.js", "uvx": "uv", "uv": "uv", "docker": "Docker", "podman": "Podman"}
+    runtimes = {
+        "npx": "Node.js",
+        "node": "Node.js",
+        "uvx": "uv",
+        "uv": "uv",
+        "docker": "Docker",
+        "podman": "Podman",
+    }
     if program in runtimes:
         return f"{name!r} was not found; is {runtimes[program]} installed?"
     return f"{name!r} was not found"

@@ -40,7 +40,9 @@ Opener: TypeAlias = Callable[[AsyncExitStack, "Link"], Awaitable[ClientSession]]
 """Enter whatever a connection needs and give its session, negotiated and ready."""
 Request: TypeAlias = ListToolsRequest | CallToolRequest
 
-_CallAnswer: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(CallToolResult | InputRequiredResult)
+_CallAnswer: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(
+    CallToolResult | InputRequiredResult
+)
 _CLOSE_S = 7.0
 """How long closing may take before the owner task is cancelled, and how long that may take."""
 _NOTICE_S = 0.1
@@ -114,9 +116,7 @@ class Link:
         self._over.set()
         if self._task is None:
             return
-        if self._session is None:
-            self._task.cancel()
-        elif not (await asyncio.wait({self._task}, timeout=_CLOSE_S))[0]:
+        if self._session is None or not (await asyncio.wait({self._task}, timeout=_CLOSE_S))[0]:
             self._task.cancel()
         await asyncio.wait({self._task}, timeout=_CLOSE_S)
 
@@ -162,13 +162,13 @@ class Link:
         """
         with anyio.fail_after(timeout) as scope:
 
-            async def progress(done: float, total: float | None, message: str | None) -> None:
+            async def beat(progress: float, total: float | None, message: str | None) -> None:
                 scope.deadline = anyio.current_time() + timeout
                 if on_progress is not None:
-                    await on_progress(done, total, message)
+                    await on_progress(progress, total, message)
 
             try:
-                return await self._answered(request, progress)
+                return await self._answered(request, beat)
             except MCPError as error:
                 if error.code == CONNECTION_CLOSED and await self._is_over():
                     raise LinkEnded from error

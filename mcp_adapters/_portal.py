@@ -39,9 +39,7 @@ class Portal:
         """Whether the calling thread is the one that runs the loop."""
         return threading.get_ident() == self._thread.ident
 
-    def submit(
-        self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Future[T]:
+    def submit(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Start `function` on the loop; cancelling the future cancels the work."""
 
         async def work() -> T:

@@ -85,7 +85,12 @@ class ChildProcess:
 
         """
         process = self._process = await anyio.open_process(
-            self._command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=self._env, cwd=self._cwd,
+            self._command,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=self._env,
+            cwd=self._cwd,
             start_new_session=True,
         )
         # From here to the task group nothing may await, or a cancellation would leak the process.
@@ -106,7 +111,9 @@ class ChildProcess:
         for stream in (to_session, from_session):
             stream.close()
 
-    async def _read(self, process: Process, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
+    async def _read(
+        self, process: Process, to_session: MemoryObjectSendStream[SessionMessage | Exception]
+    ) -> None:
         assert process.stdout is not None
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             async with to_session, contextlib.aclosing(_lines(process.stdout)) as lines:
@@ -153,7 +160,9 @@ class ChildProcess:
         if line.strip():
             self._noise += 1
             if self._noise == 1:
-                logger.debug("server %r writes text that is no message to its standard output; ignored", self._label)
+                logger.debug(
+                    "server %r writes text that is no message to its standard output; ignored", self._label
+                )
         return None
 
 
@@ -191,7 +200,7 @@ async def _end(process: Process) -> None:
 async def _ended(process: Process, seconds: float) -> bool:
     """Wait for the exit status by polling: `wait()` also waits for pipes that children hold open."""
     with anyio.move_on_after(seconds):
-        while process.returncode is None:
+        while process.returncode is None:  # noqa: ASYNC110 - there is no event that children cannot delay
             await anyio.sleep(_POLL_S)
     return process.returncode is not None
 

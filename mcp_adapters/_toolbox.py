@@ -11,6 +11,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -27,10 +28,10 @@ from mcp_adapters.errors import (
     ToolNotFoundError,
 )
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
-from mcp_adapters.frameworks import load
+from mcp_adapters.frameworks import RESERVED_NAMES, load
 from mcp_adapters.naming import Identity, NamePolicy
 from mcp_adapters.results import read_result
-from mcp_adapters.schema import ArgumentCodec, Dialect, SchemaLimits, describe
+from mcp_adapters.schema import Dialect, SchemaLimits, describe
 from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
 
 __all__ = ("OnServerFailure", "Toolbox")
@@ -88,7 +89,8 @@ class Toolbox:
         self._servers = load_servers(servers, environ=os.environ)
         self._filters = _filters(tools, self._servers)
         self._require = tuple(require)
-        self._policy = names or NamePolicy()
+        policy = names or NamePolicy()
+        self._policy = replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES))
         self._dialect: Dialect = dialect
         self._on_bad_tool: OnBadTool = on_bad_tool
         self._on_server_failure: OnServerFailure = on_server_failure
@@ -99,7 +101,6 @@ class Toolbox:
         self._connections: dict[str, Connection] = {}
         self._catalog: Catalog | None = None
         self._kept: Mapping[Identity, str] = {}
-        self._codecs: dict[Identity, ArgumentCodec] = {}
         self._by_name: dict[str, Tool] = {}
 
     # -- life ---------------------------------------------------------------------------------
@@ -211,9 +212,6 @@ class Toolbox:
     def _adopt(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._kept = catalog.names.given
-        self._codecs = {
-            (spec.server, spec.remote_name): ArgumentCodec(spec.input_json) for spec in catalog.specs
-        }
         self._by_name = {
             spec.exposed_name: Tool(spec, self, on_tool_error=self._on_tool_error) for spec in catalog.specs
         }
@@ -230,7 +228,9 @@ class Toolbox:
 
     def _opened(self) -> Catalog:
         if self._catalog is None:
-            raise ToolboxClosedError("the toolbox is not open; use 'with Toolbox(...) as toolbox:' or call open()")
+            raise ToolboxClosedError(
+                "the toolbox is not open; use 'with Toolbox(...) as toolbox:' or call open()"
+            )
         return self._catalog
 
     @property
@@ -293,36 +293,48 @@ class Toolbox:
     # -- calls --------------------------------------------------------------------------------
 
     def call(
-        self, tool: str | ToolSpec, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        tool: str | ToolSpec,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.call`."""
         spec = self._spec(tool)
         return self._read(spec, portal().run(self._send, spec, self._decoded(spec, arguments), timeout))
 
     async def acall(
-        self, tool: str | ToolSpec, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        tool: str | ToolSpec,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
         spec = self._spec(tool)
-        return self._read(spec, await portal().arun(self._send, spec, self._decoded(spec, arguments), timeout))
+        return self._read(
+            spec, await portal().arun(self._send, spec, self._decoded(spec, arguments), timeout)
+        )
 
     def _spec(self, tool: str | ToolSpec) -> ToolSpec:
         return self[tool].spec if isinstance(tool, str) else tool
 
     def _decoded(self, spec: ToolSpec, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         """The arguments as the server wants them, or the error that tells the model what is wrong."""
-        self._opened()
-        codec = self._codecs.get((spec.server, spec.remote_name))
+        codec = self._opened().codecs.get((spec.server, spec.remote_name))
         if codec is None:
             raise ToolNotFoundError(
                 f"server {spec.server!r} no longer offers the tool {spec.remote_name!r}",
-                server=spec.server, tool=spec.remote_name,
+                server=spec.server,
+                tool=spec.remote_name,
             )
         decoded = codec.decode(arguments)
         if decoded.problems:
             raise InvalidArgumentsError(
                 describe(decoded.problems, spec.exposed_name),
-                server=spec.server, tool=spec.remote_name, problems=decoded.problems,
+                server=spec.server,
+                tool=spec.remote_name,
+                problems=decoded.problems,
             )
         return decoded.arguments
 
@@ -333,11 +345,13 @@ class Toolbox:
         )
 
     def _read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
-        result = read_result(answer)
+        result = read_result(answer, wrapped=spec.wraps_result)
         if result.is_error and self._on_tool_error == "raise":
             raise ToolExecutionError(
                 f"tool {spec.remote_name!r} of server {spec.server!r} failed: {result.text}",
-                server=spec.server, tool=spec.remote_name, result=result,
+                server=spec.server,
+                tool=spec.remote_name,
+                result=result,
             )
         return result
 

@@ -15,7 +15,8 @@ from typing import Any, Literal, TypeAlias
 from mcp_adapters.errors import ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, read_annotations, select
 from mcp_adapters.naming import Identity, NamePolicy, Names, assign_names
-from mcp_adapters.schema import Dialect, SchemaLimits, SchemaProblem, Verdict, check, project
+from mcp_adapters.results import wraps_result
+from mcp_adapters.schema import ArgumentCodec, Dialect, SchemaLimits, SchemaProblem, Verdict, check, project
 from mcp_adapters.spec import ListedTool, SkippedTool, ToolSpec
 
 __all__ = ("Catalog", "Listing", "OnBadTool", "build", "read_listing")
@@ -41,9 +42,12 @@ class Catalog:
     specs: tuple[ToolSpec, ...] = ()
     """The tools, in the order of the servers and of their listings."""
     skipped: tuple[SkippedTool, ...] = ()
+    """What the servers offer and the toolbox leaves out."""
     warnings: tuple[str, ...] = ()
     """What the user should know: repairs, unknown names in filters, duplicates."""
     names: Names
+    codecs: Mapping[Identity, ArgumentCodec]
+    """How a model's arguments are brought into the server's form, by (server, tool)."""
 
 
 def read_listing(server: str, pages: Iterable[Mapping[str, Any]]) -> Listing:
@@ -134,16 +138,17 @@ def build(
         raise _load_error(bad)
     good = [(tool, verdict) for tool, verdict in checked if verdict.schema is not None]
     named = assign_names([(tool.server, tool.name) for tool, _ in good], names, kept=kept)
-    specs = tuple(
+    offered = [
         _spec(tool, verdict, named.exposed[identity], dialect)
         for tool, verdict in good
         if (identity := (tool.server, tool.name)) in named.exposed
-    )
+    ]
     return Catalog(
-        specs=specs,
+        specs=tuple(spec for spec, _ in offered),
         skipped=(*selection.dropped, *bad, *named.skipped),
         warnings=(*selection.warnings, *_repairs(good), *named.warnings, *map(_left_out, bad)),
         names=named,
+        codecs={(spec.server, spec.remote_name): codec for spec, codec in offered},
     )
 
 
@@ -168,42 +173,60 @@ def _bad(tool: ListedTool, verdict: Verdict) -> SkippedTool:
 
 def _load_error(bad: Sequence[SkippedTool]) -> ToolboxLoadError:
     lines = [f"{len(bad)} of the servers' tools cannot be used:"]
-    lines += [f"  server {tool.server!r}, tool {tool.name!r}, at {tool.pointer or '/'}: {tool.reason}" for tool in bad]
+    lines += [
+        f"  server {tool.server!r}, tool {tool.name!r}, at {tool.pointer or '/'}: {tool.reason}"
+        for tool in bad
+    ]
     lines += [f"  what to do: {remedy}" for remedy in dict.fromkeys(tool.remedy for tool in bad)]
     return ToolboxLoadError("\n".join(lines), tools=tuple(bad))
 
 
 def _left_out(tool: SkippedTool) -> str:
-    return f"tool {tool.name!r} of server {tool.server!r} is left out: at {tool.pointer or '/'}: {tool.reason}"
+    return (
+        f"tool {tool.name!r} of server {tool.server!r} is left out: at {tool.pointer or '/'}: {tool.reason}"
+    )
 
 
 def _repairs(good: Sequence[tuple[ListedTool, Verdict]]) -> list[str]:
     return [
-        f"the schema of tool {tool.name!r} of server {tool.server!r} was repaired at {repair.pointer or '/'}: {repair.reason}"
+        f"the schema of tool {tool.name!r} of server {tool.server!r} was repaired "
+        f"at {repair.pointer or '/'}: {repair.reason}"
         for tool, verdict in good
         for repair in verdict.repairs
     ]
 
 
-def _spec(tool: ListedTool, verdict: Verdict, exposed_name: str, dialect: Dialect) -> ToolSpec:
+def _spec(
+    tool: ListedTool, verdict: Verdict, exposed_name: str, dialect: Dialect
+) -> tuple[ToolSpec, ArgumentCodec]:
     definition = tool.definition
     annotations = read_annotations(definition)
     title = _text(definition.get("title")) or annotations.title
     description = _text(definition.get("description")) or title or tool.name
     projection = project(verdict.schema or {}, dialect)
-    output, meta = definition.get("outputSchema"), definition.get("_meta")
-    return ToolSpec(
+    output, meta = _object(definition.get("outputSchema")), _object(definition.get("_meta"))
+    spec = ToolSpec(
         exposed_name=exposed_name,
         server=tool.server,
         remote_name=tool.name,
         title=title,
         description=f"{description}\n\n{projection.note}" if projection.note else description,
         annotations=annotations,
-        input_json=json.dumps(verdict.schema, ensure_ascii=False, separators=(",", ":")),
-        model_json=json.dumps(projection.schema, ensure_ascii=False, separators=(",", ":")),
-        output_json=json.dumps(output, ensure_ascii=False, separators=(",", ":")) if isinstance(output, Mapping) else None,
-        meta=dict(meta) if isinstance(meta, Mapping) else {},
+        input_json=_json(verdict.schema),
+        model_json=_json(projection.schema),
+        output_json=None if output is None else _json(output),
+        wraps_result=wraps_result(output, tool=tool.name),
+        meta=meta or {},
     )
+    return spec, ArgumentCodec(spec.input_json, projection.renames)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _object(value: Any) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) else None
 
 
 def _text(value: Any) -> str | None:

@@ -19,10 +19,13 @@ from mcp_adapters.errors import (
 )
 from mcp_adapters.spec import Tool
 
-__all__ = ("GROUP", "Framework", "available", "load")
+__all__ = ("GROUP", "RESERVED_NAMES", "Framework", "available", "load")
 
 GROUP = "mcp_adapters.frameworks"
 """The entry-point group; each entry point names a `Framework` object, or a callable that makes one."""
+
+RESERVED_NAMES = ("handoff",)
+"""Tool names that a framework keeps for itself: LlamaIndex's agents hand over to each other with this one."""
 
 NativeT_co = TypeVar("NativeT_co", covariant=True)
 
@@ -66,7 +69,8 @@ def load(name: str) -> Framework[Any]:
         offered = ", ".join(map(repr, available())) or "none"
         raise UnknownFrameworkError(
             f"no installed package offers the framework {name!r}; there is: {offered}",
-            framework=name, available=available(),
+            framework=name,
+            available=available(),
         )
     if len(found) > 1:
         owners = " and ".join(sorted(found))
@@ -100,7 +104,8 @@ def _imported(point: EntryPoint, owner: str) -> Framework[Any]:
             f"the package {owner!r} that offers the framework {point.name!r} cannot be imported: {error}",
             framework=point.name,
         ) from error
-    return framework() if isinstance(framework, type) else framework
+    made: Framework[Any] = framework() if isinstance(framework, type) else framework
+    return made
 
 
 def _pip_line(point: EntryPoint, owner: str) -> str:

@@ -100,6 +100,8 @@ class ToolSpec:
     """The schema that models get, as JSON text: a projection of the server's own."""
     output_json: str | None = None
     """The server's output schema as JSON text; None when it declares none."""
+    wraps_result: bool = False
+    """Whether the server's SDK wraps the tool's values as `{"result": value}`."""
     meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """The tool's `_meta` as the server sent it."""
 

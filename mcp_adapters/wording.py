@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
+from mcp_adapters.errors import McpAdaptersError, ToolError
 from mcp_adapters.parts import base64_of, decoded_size
 from mcp_adapters.spec import (
     AudioPart,
@@ -146,3 +147,15 @@ def shorten(text: str, limit: int | None, *, whole: str = "ToolResult.text") -> 
     missing, tail = len(text) - limit, limit // 2
     notice = f"[{missing} of {len(text)} characters left out; the whole text is in {whole}]"
     return "\n".join(filter(None, (text[: limit - tail], notice, text[len(text) - tail :])))
+
+
+def error_text(error: McpAdaptersError) -> str:
+    """Say to a model what went wrong with a call.
+
+    Returns:
+        Text that begins with "Error: ". Standard error and other details of a server's process, which
+        follow on further lines of the message, are for people: a model gets what it can act on.
+
+    """
+    text = str(error) if isinstance(error, ToolError) else str(error).partition("\n")[0]
+    return f"Error: {text}"

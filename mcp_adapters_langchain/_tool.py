@@ -59,7 +59,7 @@ class McpTool(BaseTool):
         """
         options["metadata"] = {**_metadata(tool), **(options.get("metadata") or {})}
         native = cls(name=tool.name, description=tool.description, args_schema=tool.model_schema, **options)
-        native._tool = tool  # noqa: SLF001 - set right after construction: pydantic takes no private arguments
+        native._tool = tool
         return native
 
     @property

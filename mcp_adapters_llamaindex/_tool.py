@@ -65,7 +65,7 @@ class McpToolMetadata(ToolMetadata):
         return parameters
 
     def to_openai_tool(self, skip_length_check: bool = True) -> dict[str, Any]:
-        """The tool as OpenAI's API takes it; by default without LlamaIndex's own limit of 1,024 characters."""
+        """The tool as OpenAI's API takes it; by default without LlamaIndex's own limit of characters."""
         return super().to_openai_tool(skip_length_check=skip_length_check)
 
 
@@ -125,7 +125,9 @@ class McpTool(FunctionTool):
             return arguments
         names = list(self._tool.model_schema["properties"])
         if len(args) > len(names):
-            raise TypeError(f"{self._tool.name} takes {len(names)} arguments, {len(args)} were given by position")
+            raise TypeError(
+                f"{self._tool.name} takes {len(names)} arguments, {len(args)} were given by position"
+            )
         return {**dict(zip(names, args, strict=False)), **arguments}
 
     def _answer(self, sent: Mapping[str, Any], result: ToolResult) -> ToolOutput:
@@ -167,13 +169,16 @@ class McpToolSpec(BaseToolSpec):
         """The toolbox's tools as they are now, as LlamaIndex tools."""
         return [McpTool(tool) for tool in self._toolbox.tools]
 
-    async def to_tool_list_async(self) -> list[FunctionTool]:
+    async def to_tool_list_async(self, *_: Any, **__: Any) -> list[FunctionTool]:
         """The toolbox's tools as they are now; for code that awaits the list."""
         return await asyncio.sleep(0, self.to_tool_list())
 
 
 def _described(tool: Tool) -> str:
-    """The description; LlamaIndex's Gemini package drops the first line of several, so it is spent on a signature."""
+    """The description, after a line with the signature if it has several lines.
+
+    LlamaIndex's Gemini package drops the first of several lines.
+    """
     if "\n" not in tool.description:
         return tool.description
     names = ", ".join(tool.model_schema["properties"])

@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 import textwrap
-from collections.abc import Mapping  # noqa: TC003 - pydantic resolves the fields of Step
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path

@@ -43,7 +43,11 @@ def start(server: StdioServer | HttpServer, *, connect_timeout: float = 30.0) ->
 
 @pytest.mark.parametrize(
     ("command", "hint"),
-    [("no-such-program", "was not found"), ("/nowhere/npx", "is Node.js installed?"), ("/nowhere/uvx", "is uv installed?")],
+    [
+        ("no-such-program", "was not found"),
+        ("/nowhere/npx", "is Node.js installed?"),
+        ("/nowhere/uvx", "is uv installed?"),
+    ],
 )
 def test_a_missing_command_is_named_with_a_hint(command: str, hint: str) -> None:
     error = start(StdioServer(command=command))
@@ -55,7 +59,9 @@ def test_a_missing_command_is_named_with_a_hint(command: str, hint: str) -> None
 
 
 def test_a_command_that_ends_at_once_is_told_with_its_code_and_last_words() -> None:
-    error = start(StdioServer(command=sys.executable, args=["-c", "import sys; sys.exit('no key, no service')"]))
+    error = start(
+        StdioServer(command=sys.executable, args=["-c", "import sys; sys.exit('no key, no service')"])
+    )
 
     assert isinstance(error, ServerStartError)
     assert error.exit_code == 1

@@ -42,7 +42,9 @@ def offer(folder: Path, distribution_name: str, line: str) -> None:
 
 def test_the_built_in_packages_use_the_same_door_as_everybody() -> None:
     ours = {
-        point.name for point in distribution("mcp-adapters").entry_points if point.group == "mcp_adapters.frameworks"
+        point.name
+        for point in distribution("mcp-adapters").entry_points
+        if point.group == "mcp_adapters.frameworks"
     }
 
     assert ours == {"langchain", "llamaindex"}
@@ -81,7 +83,9 @@ def test_two_distributions_with_one_name_are_an_error_naming_both(
         load("twice")
 
 
-def test_a_missing_module_is_told_with_the_line_for_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_module_is_told_with_the_line_for_pip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     offer(tmp_path, "needy-package", "needy = needy_module:framework")
     (tmp_path / "needy_module.py").write_text("import a_framework_that_is_not_installed\n")
     monkeypatch.syspath_prepend(str(tmp_path))

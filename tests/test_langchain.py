@@ -44,7 +44,10 @@ class ScriptedModel(BaseChatModel):
 
 def calling(*calls: tuple[str, dict[str, Any]]) -> AIMessage:
     return AIMessage(
-        "", tool_calls=[{"name": name, "args": args, "id": f"call-{name}-{n}"} for n, (name, args) in enumerate(calls)]
+        "",
+        tool_calls=[
+            {"name": name, "args": args, "id": f"call-{name}-{n}"} for n, (name, args) in enumerate(calls)
+        ],
     )
 
 
@@ -118,7 +121,20 @@ def test_an_image_is_a_block_that_providers_take(wire: Wire) -> None:
     assert all("id" not in block for block in message.content)
 
 
-NAMES = ["config", "run_manager", "runtime", "self", "callbacks", "args", "kwargs", "tool_input", "x-y", "a.b", "$c", "_d"]
+NAMES = [
+    "config",
+    "run_manager",
+    "runtime",
+    "self",
+    "callbacks",
+    "args",
+    "kwargs",
+    "tool_input",
+    "x-y",
+    "a.b",
+    "$c",
+    "_d",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -144,7 +160,10 @@ def test_a_tool_without_properties_has_the_form_that_providers_demand(wire: Wire
     with Toolbox({"wire": wire.server(tools=[bare])}) as toolbox:
         [native] = toolbox.to("langchain")
         assert native.args == {}
-        assert convert_to_openai_tool(native)["function"]["parameters"] == {"type": "object", "properties": {}}
+        assert convert_to_openai_tool(native)["function"]["parameters"] == {
+            "type": "object",
+            "properties": {},
+        }
 
 
 def test_the_toolkit_offers_the_same_tools(wire: Wire) -> None:

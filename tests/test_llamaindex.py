@@ -89,7 +89,20 @@ async def test_the_raw_output_is_the_whole_result_and_blocks_have_text_before_im
     assert raw.structured == {"rows": [1, 2, 3]}
 
 
-NAMES = ["config", "run_manager", "ctx", "self", "callbacks", "args", "kwargs", "input", "x-y", "a.b", "$c", "_d"]
+NAMES = [
+    "config",
+    "run_manager",
+    "ctx",
+    "self",
+    "callbacks",
+    "args",
+    "kwargs",
+    "input",
+    "x-y",
+    "a.b",
+    "$c",
+    "_d",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,7 +110,11 @@ async def test_every_argument_name_reaches_the_server(wire: Wire, name: str) -> 
     server = wire.server(tools=[tool("echo", **{name: {"type": "string"}})])
     async with Toolbox({"wire": server}) as toolbox:
         [echo] = toolbox.to("llamaindex")
-        for output in (echo.call(**{name: "value"}), await echo.acall(**{name: "value"}), echo(**{name: "value"})):
+        for output in (
+            echo.call(**{name: "value"}),
+            await echo.acall(**{name: "value"}),
+            echo(**{name: "value"}),
+        ):
             assert json.loads(output.content) == {name: "value"}
             assert output.raw_input == {name: "value"}
 

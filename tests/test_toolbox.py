@@ -39,13 +39,17 @@ def test_a_hundred_calls_from_everywhere_use_one_process_and_one_handshake(wire:
     async def ask_in_loop(asked: Tool, loop: str) -> None:
         texts = [f"{loop}-{n}" for n in range(25)]
         results = await asyncio.gather(*(asked.acall({"text": text}) for text in texts))
-        answers.extend((text, json.loads(result.text)["text"]) for text, result in zip(texts, results, strict=True))
+        answers.extend(
+            (text, json.loads(result.text)["text"]) for text, result in zip(texts, results, strict=True)
+        )
 
     with Toolbox({"wire": wire.server(tools=[tool("echo", text=TEXT)])}) as toolbox:
         echo = toolbox["wire_echo"]
         with ThreadPoolExecutor(6) as threads:
             jobs = [threads.submit(asyncio.run, ask_in_loop(echo, f"loop{n}")) for n in range(2)]
-            jobs += [threads.submit(lambda n=n: [ask(echo, f"thread{n}-{i}") for i in range(10)]) for n in range(4)]
+            jobs += [
+                threads.submit(lambda n=n: [ask(echo, f"thread{n}-{i}") for i in range(10)]) for n in range(4)
+            ]
             for number in range(10):
                 ask(echo, f"main-{number}")
             for job in jobs:
@@ -144,7 +148,10 @@ def test_every_page_of_a_listing_is_read(wire: Wire) -> None:
     [("repeat", "repeats a page cursor", 2), ("endless", "more than 1000 pages", 1_000)],
 )
 def test_a_listing_without_end_is_an_error(wire: Wire, cursors: str, reason: str, requests: int) -> None:
-    with pytest.raises(DiscoveryError, match=reason) as caught, Toolbox({"wire": wire.server(cursors=cursors)}):
+    with (
+        pytest.raises(DiscoveryError, match=reason) as caught,
+        Toolbox({"wire": wire.server(cursors=cursors)}),
+    ):
         pass
 
     assert caught.value.server == "wire"
@@ -160,7 +167,10 @@ BAD = [
 
 
 def test_bad_tools_keep_a_toolbox_from_opening_and_every_one_is_named(wire: Wire) -> None:
-    with pytest.raises(ToolboxLoadError) as caught, Toolbox({"wire": wire.server(tools=[tool("echo"), *BAD])}):
+    with (
+        pytest.raises(ToolboxLoadError) as caught,
+        Toolbox({"wire": wire.server(tools=[tool("echo"), *BAD])}),
+    ):
         pass
 
     assert {(bad.server, bad.name) for bad in caught.value.tools} == {
@@ -180,15 +190,22 @@ def test_with_skip_the_good_tools_work_and_skipped_tells_of_the_others(wire: Wir
     with Toolbox({"wire": server}, on_bad_tool="skip") as toolbox:
         assert [t.name for t in toolbox] == ["wire_echo"]
         assert toolbox.call("wire_echo").text == "{}"
-        assert {skipped.name for skipped in toolbox.skipped} == {"no_schema", "not_a_schema", "an_array", "#0"} - {
-            "#0"
-        } | {"#3"}
+        assert {skipped.name for skipped in toolbox.skipped} == {
+            "no_schema",
+            "not_a_schema",
+            "an_array",
+            "#0",
+        } - {"#0"} | {"#3"}
 
 
 def test_a_schema_that_can_only_be_meant_one_way_is_repaired_with_a_warning(
     wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bare = {"name": "bare", "description": "x", "inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#"}}
+    bare = {
+        "name": "bare",
+        "description": "x",
+        "inputSchema": {"$schema": "http://json-schema.org/draft-07/schema#"},
+    }
     with Toolbox({"wire": wire.server(tools=[bare])}) as toolbox:
         assert toolbox["wire_bare"].model_schema == {"type": "object", "properties": {}}
         assert toolbox.call("wire_bare").text == "ok"
@@ -295,7 +312,10 @@ def test_results_carry_text_images_structure_and_errors(wire: Wire) -> None:
 
 def test_on_tool_error_raise_turns_a_failed_tool_into_an_exception(wire: Wire) -> None:
     server = wire.server(tools=[tool("fail")])
-    with Toolbox({"wire": server}, on_tool_error="raise") as toolbox, pytest.raises(ToolExecutionError) as caught:
+    with (
+        Toolbox({"wire": server}, on_tool_error="raise") as toolbox,
+        pytest.raises(ToolExecutionError) as caught,
+    ):
         toolbox.call("wire_fail")
 
     assert (caught.value.server, caught.value.tool) == ("wire", "fail")

@@ -6,7 +6,7 @@ In: pydantic's findings and the secrets of a model. Out: `ConfigError`, and text
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping  # noqa: TC003  pydantic evaluates it
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
