@@ -136,8 +136,10 @@ def test_a_description_cannot_be_cut_to_nothing():
             "portable",
             {"name": "a.b", "description": "", "count": 129},
             [
-                "the name 'a.b' does not match '[A-Za-z][A-Za-z0-9_\\\\-]{0,62}', which "
-                "every provider asks for",
+                (
+                    "the name 'a.b' does not match '[A-Za-z][A-Za-z0-9_\\\\-]{0,62}', which "
+                    "every provider asks for"
+                ),
                 "the description has 0 characters; every provider wants 1",
                 "129 tools are more than the 128 that every provider takes in one request",
             ],
