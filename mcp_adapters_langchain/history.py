@@ -44,9 +44,14 @@ def rename_tools(messages: Iterable[BaseMessage], names: Mapping[str, str]) -> l
 def _message(message: BaseMessage, names: Mapping[str, str]) -> BaseMessage:
     if isinstance(message, AIMessage):
         return message.model_copy(update=_calls_of(message, names))
+    # Nothing in it is a call; still, no container may be shared with the old message.
+    update: dict[str, Any] = {
+        "additional_kwargs": dict(message.additional_kwargs),
+        "content": _content(message.content, {}),
+    }
     if isinstance(message, ToolMessage | FunctionMessage) and message.name is not None:
-        return message.model_copy(update={"name": names.get(message.name, message.name)})
-    return message.model_copy()
+        update["name"] = names.get(message.name, message.name)
+    return message.model_copy(update=update)
 
 
 def _calls_of(message: AIMessage, names: Mapping[str, str]) -> dict[str, Any]:

@@ -26,14 +26,17 @@ _SERVERS_SHOWN = 10
 def closest_names(word: str, names: Iterable[str], *, count: int = 3) -> tuple[str, ...]:
     """Return up to `count` of the names that `word` was probably meant to be, best first.
 
-    Case and the difference of `-` and `_` count little; equally close names come in the order of
-    their code points, whatever the order of `names`.
+    Case and the difference of `-` and `_` do not count. The order of `names` means nothing.
     """
     folded: dict[str, list[str]] = {}
     for name in sorted(set(names)):
         folded.setdefault(folded_name(name), []).append(name)
-    matches = difflib.get_close_matches(folded_name(word), folded, n=count, cutoff=0.6)
-    return tuple(name for match in matches for name in folded[match])[:count]
+    wanted = folded_name(word)
+    # A name with a prefix or a hash holds the word, but is too long to count as similar to it.
+    holding = sorted((name for name in folded if wanted and wanted in name), key=len)
+    similar = difflib.get_close_matches(wanted, folded, n=count, cutoff=0.6)
+    ranked = dict.fromkeys([*holding[:count], *similar])
+    return tuple(name for match in ranked for name in folded[match])[:count]
 
 
 def folded_name(name: str) -> str:

@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 if TYPE_CHECKING:
     from mcp_adapters.naming.policy import NamePolicy
@@ -57,6 +57,8 @@ class Speller:
                 return [self._bare]
             case "on_clash":
                 return [self._bare, self._prefixed]
+            case _:
+                assert_never(self._policy.prefix)
 
     def hash_rounds(self) -> Iterator[Spell]:
         """Yield the ways to spell a name with a hash: longer ones, then, without end, other ones."""
@@ -97,7 +99,7 @@ class Speller:
             stem = f"{front[:left]}{self._policy.separator}{back}"
         else:
             stem = self._led(back)[:room]
-        return f"{stem}_{_digest(identity, salt)[:size]}"
+        return f"{stem}_{_digest(identity, size, salt)}"
 
     def _parts(self, identity: Identity, prefixed: bool) -> tuple[str, str]:
         """Return the legal text of server and tool; the server's is empty when it is not to be seen."""
@@ -115,8 +117,10 @@ class Speller:
         return part if self._rule.allows(part[:1]) else _LEAD + part
 
 
-def _digest(identity: Identity, salt: int) -> str:
-    """52 characters; a server's own NUL becomes a byte that is never in UTF-8, so that no two are alike."""
+def _digest(identity: Identity, size: int, salt: int) -> str:
+    """Hash server and tool to `size` characters, at most 52."""
+    # A NUL in the server's key becomes a byte that UTF-8 never has, so that no two tools are alike.
     server, tool = (part.encode("utf-8", "surrogatepass") for part in identity)
     data = server.replace(b"\0", b"\xff") + b"\0" + tool + (b"\0%d" % salt if salt else b"")
-    return base64.b32encode(hashlib.sha256(data).digest()).decode().rstrip("=").lower()
+    enough = -(-size * 5 // 8)
+    return base64.b32encode(hashlib.sha256(data).digest()[:enough]).decode()[:size].lower()
