@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypedDict
 
 from pydantic import (
     BaseModel,
@@ -27,9 +27,9 @@ from .masking import mask
 from .problems import ConfigProblem, config_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ("ProtocolChoice", "Seconds", "SecretText", "ServerModel", "Text", "without_nul")
+__all__ = ("ProtocolChoice", "Seconds", "SecretText", "ServerModel", "ServerOptions", "Text", "without_nul")
 
 ProtocolChoice: TypeAlias = Literal["auto", "legacy", "2026-07-28"]
 """How to begin: probe and fall back, only the initialize handshake, or only the protocol of that date."""
@@ -58,6 +58,18 @@ def without_nul(value: str) -> str:
 Seconds: TypeAlias = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
 Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
 SecretText: TypeAlias = Annotated[SecretStr, BeforeValidator(_text)]
+
+
+class ServerOptions(TypedDict, total=False):
+    """What constructors take for every server, for type checkers: wider than what the fields hold."""
+
+    disabled: bool
+    protocol: ProtocolChoice
+    tools: Any
+    timeout: float | timedelta | None
+    connect_timeout: float | timedelta | None
+    extra: Mapping[str, Any]
+    secrets: Sequence[SecretStr]
 
 
 class ServerModel(BaseModel):

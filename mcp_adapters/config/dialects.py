@@ -133,9 +133,8 @@ def _kind(reading: _Reading, guesses: set[str]) -> Kind:
     kind: Kind = said or ("stdio" if is_command else "http" if "httpUrl" in reading.entry else "remote")
     for key in _ONLY_URL if kind == "stdio" else _ONLY_STDIO:
         if reading.entry.get(key):
-            reading.add(
-                f"has no meaning for a server with {'a command' if kind == 'stdio' else 'a URL'}", key
-            )
+            reach = "a command" if kind == "stdio" else "a URL"
+            reading.add(f"has no meaning for a server with {reach}; remove it", key)
     return kind
 
 

@@ -13,12 +13,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationInfo, field_serializer, field_validator, model_validator
 
-from .base import ProtocolChoice, Seconds, SecretText, ServerModel, Text, without_nul
+from .base import Seconds, SecretText, ServerModel, ServerOptions, Text, without_nul
 from .masking import mask_arguments, mask_url, url_secrets, words
 
 if TYPE_CHECKING:
@@ -61,13 +61,7 @@ class StdioServer(ServerModel):
             args: Sequence[str | int] = (),
             env: Mapping[str, str | SecretStr] = ...,
             cwd: str | os.PathLike[str] | None = None,
-            disabled: bool = False,
-            protocol: ProtocolChoice = "auto",
-            tools: Any = None,
-            timeout: float | timedelta | None = None,
-            connect_timeout: float | timedelta | None = None,
-            extra: Mapping[str, Any] = ...,
-            secrets: Sequence[SecretStr] = (),
+            **options: Unpack[ServerOptions],
         ) -> None: ...
 
     @model_validator(mode="before")
@@ -146,6 +140,12 @@ def _is_complete(url: str) -> bool:
     return usable and not re.search(r"[\s\x00-\x1f\x7f]", url)
 
 
+class _UrlOptions(ServerOptions, total=False):
+    headers: Mapping[str, str | SecretStr]
+    auth: Any
+    read_timeout: float | timedelta | None
+
+
 class _UrlServer(ServerModel):
     url: str
     headers: Mapping[str, SecretText] = Field(default_factory=dict)
@@ -153,24 +153,6 @@ class _UrlServer(ServerModel):
     """An authentication object for the HTTP client, or a text, which is held as a secret."""
     read_timeout: Seconds | None = None
     """Longest silence on an open stream, in seconds; None when not said."""
-
-    if TYPE_CHECKING:
-
-        def __init__(
-            self,
-            *,
-            url: str,
-            headers: Mapping[str, str | SecretStr] = ...,
-            auth: Any = None,
-            read_timeout: float | timedelta | None = None,
-            disabled: bool = False,
-            protocol: ProtocolChoice = "auto",
-            tools: Any = None,
-            timeout: float | timedelta | None = None,
-            connect_timeout: float | timedelta | None = None,
-            extra: Mapping[str, Any] = ...,
-            secrets: Sequence[SecretStr] = (),
-        ) -> None: ...
 
     @field_validator("url")
     @classmethod
@@ -234,6 +216,10 @@ class HttpServer(_UrlServer):
 
     transport: ClassVar[Literal["http"]] = "http"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, *, url: str, **options: Unpack[_UrlOptions]) -> None: ...
+
 
 class SseServer(_UrlServer):
     """A server that is reached over HTTP with server-sent events, the transport of 2024-11-05.
@@ -248,6 +234,10 @@ class SseServer(_UrlServer):
     """
 
     transport: ClassVar[Literal["sse"]] = "sse"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *, url: str, **options: Unpack[_UrlOptions]) -> None: ...
 
 
 Server: TypeAlias = StdioServer | HttpServer | SseServer

@@ -8,13 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_adapters.config import ConfigProblem, HttpServer, StdioServer, load_servers
 from mcp_adapters.errors import ConfigError
 
 URL = "https://example.com/mcp"
+
+SPLIT = (
+    "contains spaces, and a command is never split; write the program and its arguments as a list "
+    '(["npx", "-y", "package"]) or put the arguments into \'args\''
+)
+BARE = (
+    "a bare text must be an http:// or https:// address; it is never a command: "
+    'for one, write {"command": "program", "args": [...]}'
+)
+ONE_SERVER = 'this is one server without a key; name it: {"name": {...}}'
 
 ENTRIES: list[tuple[Any, str | None, str]] = [
     ({}, None, "needs 'command' or 'url'"),
@@ -65,8 +75,7 @@ ENTRIES: list[tuple[Any, str | None, str]] = [
     (
         {"command": "npx -y package"},
         "command",
-        "contains spaces, and a command is never split; write the program and its arguments as a list "
-        '(["npx", "-y", "package"]) or put the arguments into \'args\'',
+        SPLIT,
     ),
     ({"command": " "}, "command", "must not be blank"),
     ({"command": []}, "command", "must not be blank"),
@@ -82,14 +91,22 @@ ENTRIES: list[tuple[Any, str | None, str]] = [
     ({"command": "a", "env": {"": "x"}}, "env", "'' cannot be the name of an environment variable"),
     ({"command": "a", "env": {"A=B": "x"}}, "env", "'A=B' cannot be the name of an environment variable"),
     (
-        {"command": "a", "env": {"A": "1"}, "environment": {}},
+        {"command": "a", "env": {}, "environment": {}},
         "environment",
         "says the same as 'env'; keep one",
     ),
     ({"command": "a", "cwd": 1}, "cwd", "input should be a valid string"),
-    ({"command": "a", "headers": {"A": "b"}}, "headers", "has no meaning for a server with a command"),
-    ({"url": URL, "args": ["a"]}, "args", "has no meaning for a server with a URL"),
-    ({"url": URL, "environment": {"A": "b"}}, "environment", "has no meaning for a server with a URL"),
+    (
+        {"command": "a", "headers": {"A": "b"}},
+        "headers",
+        "has no meaning for a server with a command; remove it",
+    ),
+    ({"url": URL, "args": ["a"]}, "args", "has no meaning for a server with a URL; remove it"),
+    (
+        {"url": URL, "environment": {"A": "b"}},
+        "environment",
+        "has no meaning for a server with a URL; remove it",
+    ),
     ({"url": "ftp://example.com"}, "url", "must begin with http:// or https://"),
     ({"httpUrl": 1}, "httpUrl", "input should be a valid string"),
     ({"url": "https://"}, "url", "must be a complete address: a host, a valid port if any, no spaces"),
@@ -158,8 +175,7 @@ ENTRIES: list[tuple[Any, str | None, str]] = [
     (
         "npx -y package",
         None,
-        "a bare text must be an http:// or https:// address; it is never a command: "
-        'for one, write {"command": "program", "args": [...]}',
+        BARE,
     ),
     (None, None, "a NoneType is no server; give an object with 'command' or 'url'"),
     (["npx"], None, "a list is no server; give an object with 'command' or 'url'"),
@@ -207,9 +223,9 @@ DOCUMENTS: list[tuple[str, str | None, str | None, str]] = [
         '{"command": "npx", "args": []}',
         None,
         None,
-        'this is one server without a key; name it: {"name": {...}}',
+        ONE_SERVER,
     ),
-    ('{"url": "https://a"}', None, None, 'this is one server without a key; name it: {"name": {...}}'),
+    ('{"url": "https://a"}', None, None, ONE_SERVER),
     (
         '{"mcpServers": {}, "servers": {}}',
         None,
@@ -314,39 +330,64 @@ def test_all_problems_of_all_servers_are_reported_at_once() -> None:
 
 
 def test_a_server_made_in_python_reports_all_its_problems() -> None:
+    option = "unknown option; did you mean {!r}?"
+
     with pytest.raises(ConfigError) as caught:
-        StdioServer(command="a b", timeout=-1, enviroment={})  # type: ignore[call-arg]
+        StdioServer(command="a b", timeout=-1, enviroment={}, comand="a", colour=1)  # type: ignore[call-arg]
 
     assert caught.value.problems == (
         ConfigProblem(source="StdioServer", field="timeout", message="input should be greater than 0"),
         ConfigProblem(
             source="StdioServer",
             field="command",
-            message="contains spaces, and a command is never split; write the program and its arguments as a "
-            'list (["npx", "-y", "package"]) or put the arguments into \'args\'',
+            message=SPLIT,
         ),
-        ConfigProblem(
-            source="StdioServer", field="enviroment", message="unknown option; did you mean 'env'?"
-        ),
+        ConfigProblem(source="StdioServer", field="enviroment", message=option.format("env")),
+        ConfigProblem(source="StdioServer", field="comand", message=option.format("command")),
+        ConfigProblem(source="StdioServer", field="colour", message="unknown option"),
     )
 
 
 def test_keys_of_other_programs_are_kept_and_never_taken_for_a_misspelling() -> None:
-    extra = {
-        "trust": True,
-        "icon": "x",
-        "icons": [],
-        "startup": False,
-        "_note": "n",
-        "x-y": None,
-        "gallery": 1,
-    }
+    extra = {"trust": True, "icon": "x", "icons": [], "startup": False, "_note": "n", "x-y": 1, "dev": {}}
 
     servers = load_servers({"a": {"url": URL, **extra}}, environ={})
 
-    assert servers == {
-        "a": HttpServer(url=URL, extra={key: it for key, it in extra.items() if it is not None})
-    }
+    assert servers == {"a": HttpServer(url=URL, extra=extra)}
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ({7: {"command": "a"}}, ConfigProblem(message="the server key 7 is not a text")),
+        (
+            {"inputs": [{"id": "x"}], "servers": {"a": {"command": "${input:x}"}}},
+            ConfigProblem(server="a", field="command", message="the answer for the input 'x' is not a text"),
+        ),
+    ],
+)
+def test_what_only_python_can_get_wrong_is_named_too(source: Any, problem: ConfigProblem) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_servers(source, environ={}, inputs=lambda name, _: None)  # type: ignore[arg-type, return-value]
+
+    assert caught.value.problems == (problem,)
+
+
+def test_an_environment_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"A=\xff")
+
+    with pytest.raises(ConfigError) as caught:
+        load_servers({"a": {"command": "a", "envFile": str(tmp_path / ".env")}}, environ={})
+
+    assert caught.value.problems == (
+        ConfigProblem(server="a", field="envFile", message="the file is not UTF-8 text"),
+    )
+
+
+@pytest.mark.parametrize("data", [[], "npx", None])
+def test_a_model_of_something_else_than_an_object_is_a_config_error(data: Any) -> None:
+    with pytest.raises(ConfigError):
+        StdioServer.model_validate(data)
 
 
 SCALARS = (
@@ -367,30 +408,32 @@ KEYS = st.text() | st.sampled_from(
 JSON = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner), max_leaves=10)
 
 
-@given(st.dictionaries(KEYS, JSON) | st.fixed_dictionaries({"mcpServers": st.dictionaries(KEYS, JSON)}))
-def test_whatever_a_configuration_holds_the_answer_is_servers_or_a_config_error(document: Any) -> None:
+def problems_of(source: Any) -> tuple[ConfigProblem, ...]:
+    """Everything that is wrong; empty when there are servers, each of which can be shown."""
     try:
-        servers = load_servers(document, environ={"A": "a"}, inputs=lambda name, _: name)
+        servers = load_servers(source, environ={"A": "a"}, inputs=lambda name, _: name)
     except ConfigError as error:
-        assert error.problems
-        assert str(error)
-    else:
-        assert all(repr(server) for server in servers.values())
+        return error.problems or (ConfigProblem(message="an error that names no problem"),)
+    return tuple(ConfigProblem(message="not shown") for server in servers.values() if not repr(server))
 
 
+@settings(deadline=None)
+@given(st.dictionaries(KEYS, JSON) | st.fixed_dictionaries({"mcpServers": st.dictionaries(KEYS, JSON)}))
+def test_whatever_a_configuration_holds_the_answer_is_servers_or_named_problems(document: Any) -> None:
+    messages = {problem.message for problem in problems_of(document)}
+
+    assert not messages & {"", "not shown", "an error that names no problem"}
+
+
+@settings(deadline=None)
 @given(st.text(st.sampled_from('{}[]",:/*\\\n ae1')) | JSON.map(json.dumps))
-def test_whatever_a_file_holds_the_answer_is_servers_or_a_config_error(
+def test_whatever_a_file_holds_the_answer_is_servers_or_problems_of_the_file(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "any.json"
     path.write_text(text, encoding="utf-8")
 
-    try:
-        servers = load_servers(path, environ={})
-    except ConfigError as error:
-        assert {problem.source for problem in error.problems} == {str(path)}
-    else:
-        assert all(repr(server) for server in servers.values())
+    assert {problem.source for problem in problems_of(path)} <= {str(path)}
 
 
 def test_a_mapping_nested_beyond_the_recursion_limit_is_read_or_refused() -> None:

@@ -8,7 +8,7 @@ import traceback
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr, ValidationError
 
@@ -46,10 +46,12 @@ ENTRIES: list[dict[str, Any]] = [
     {"url": "https://example.com/sse", "auth": {"CLIENT_SECRET": "${S}"}},
     {"url": "https://example.com/sse", "oauth": {"clientSecret": "LITERAL"}},
     {"url": "https://example.com/sse", "headers": {"X-Key": "LITERAL"}, "disabled": True},
+    {"url": "https://[${HOST}/?key=LITERAL", "disabled": True},
 ]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=str)
+@settings(deadline=None, max_examples=25)
 @given(secret=SECRETS)
 def test_a_server_never_shows_a_secret(entry: dict[str, Any], secret: str) -> None:
     filled = json.loads(json.dumps(entry).replace("LITERAL", secret))
@@ -81,6 +83,7 @@ BAD: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("entry", BAD, ids=str)
+@settings(deadline=None, max_examples=25)
 @given(secret=SECRETS)
 def test_an_error_never_shows_a_secret(entry: dict[str, Any], secret: str) -> None:
     """Neither do the errors that are chained to it, nor its pickle."""
@@ -97,6 +100,7 @@ def test_an_error_never_shows_a_secret(entry: dict[str, Any], secret: str) -> No
     assert error.__context__ is None
 
 
+@settings(deadline=None, max_examples=25)
 @given(secret=SECRETS)
 def test_a_broken_file_never_shows_its_text(secret: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "broken.json"
@@ -109,6 +113,7 @@ def test_a_broken_file_never_shows_its_text(secret: str, tmp_path_factory: pytes
     assert caught.value.__context__ is None
 
 
+@settings(deadline=None)
 @given(value=st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",))))
 def test_whoever_starts_a_server_gets_every_value_in_plain_text(value: str) -> None:
     assert StdioServer(command="a", env={"K": value}).environment() == {"K": value}
@@ -131,6 +136,12 @@ def test_text_from_elsewhere_is_redacted_of_everything_that_is_secret() -> None:
 
     assert process.redact("1 from-env, Bearer longsecret, longsecret, Bearer") == "1 ***, ***, ***, Bearer"
     assert web.redact("us3r p4ss query quer%79 head auth-text h") == "*** *** *** *** *** *** h"
+
+
+def test_a_disabled_server_without_a_usable_address_redacts_what_it_can() -> None:
+    server = HttpServer(url="https://[${HOST}/", headers={"X": "head"}, disabled=True)
+
+    assert server.redact("head, [${HOST}") == "***, [${HOST}"
 
 
 SERVERS = [

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mcp_adapters.config.jsonc import parse_jsonc
@@ -23,11 +23,13 @@ VALUES = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(VALUES, st.sampled_from([None, 2]))
 def test_plain_json_means_what_it_means_to_the_standard_library(value: Any, indent: int | None) -> None:
     assert parse_jsonc(json.dumps(value, indent=indent)) == value
 
 
+@settings(deadline=None)
 @given(VALUES, st.sampled_from([' // one, " line ]\n', '/* several\n, " lines } */', ",\n", " , // x\n"]))
 def test_comments_and_trailing_commas_change_nothing(value: Any, noise: str) -> None:
     text = json.dumps({"a": [value], "b": value}, indent=1)
@@ -79,9 +81,8 @@ def test_every_slip_of_one_letter_leads_to_a_key_that_is_one_slip_away(key: str)
     assert [slip for slip, guess in guesses.items() if guess is None or slips_between(slip, guess) > 1] == []
 
 
-@given(
-    st.text(max_size=2) | st.sampled_from(["description", "trust", "name", "version", "startup_timeout", "x"])
-)
+@settings(deadline=None)
+@given(st.text(max_size=2) | st.sampled_from(["description", "trust", "name", "version", "startup"]))
 def test_keys_that_resemble_none_lead_nowhere(key: str) -> None:
     assert likely_key(key) is None
 
