@@ -237,7 +237,7 @@ class Connection:
 
     def _closed_error(self) -> ToolboxClosedError:
         return ToolboxClosedError(
-            f"the toolbox that server {self.key!r} belongs to is closed; open it again or keep it open longer",
+            f"the toolbox of server {self.key!r} is closed; open it again or keep it open longer",
             server=self.key,
         )
 

@@ -59,7 +59,7 @@ async def _find_out(session: ClientSession) -> None:
     try:
         done, _ = await asyncio.wait({probe}, timeout=PROBE_PATIENCE_S)
         if done:
-            await _adopt_or_initialize(session, probe.result())
+            await _adopt_or_initialize(session, probe.result() if _answered(probe) else None)
         else:
             await _race(session, probe)
     finally:
@@ -100,7 +100,7 @@ async def _probe(session: ClientSession) -> DiscoverResult | None:
         raw = await session.send_discover(LATEST_MODERN_VERSION)
     except MCPError as error:
         if error.code == CONNECTION_CLOSED:
-            raise
+            raise  # the end of the connection, or a server's own use of the code: the handshake will tell
         if error.code != UNSUPPORTED_PROTOCOL_VERSION:
             return None
         return await _second_probe(session, error)

@@ -15,24 +15,21 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from mcp_adapters._calls import Calls
 from mcp_adapters._connection import Connection, ServerStatus
 from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
 from mcp_adapters.config import load_servers
 from mcp_adapters.errors import (
-    InvalidArgumentsError,
     McpAdaptersError,
     ToolboxClosedError,
     ToolboxLoadError,
-    ToolExecutionError,
-    ToolNotFoundError,
 )
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
 from mcp_adapters.naming import Identity, NamePolicy
-from mcp_adapters.results import read_result
-from mcp_adapters.schema import Dialect, SchemaLimits, describe
-from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
+from mcp_adapters.schema import Dialect, SchemaLimits
+from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult
 
 __all__ = ("OnServerFailure", "Toolbox")
 
@@ -97,8 +94,9 @@ class Toolbox:
         self._on_tool_error: OnToolError = on_tool_error
         self._connect_timeout = connect_timeout
         self._call_timeout = call_timeout
+        self._calls = Calls(on_tool_error=on_tool_error, timeout=call_timeout)
         self._limits = schema_limits or SchemaLimits()
-        self._connections: dict[str, Connection] = {}
+        self._connections: Mapping[str, Connection] = {}
         self._catalog: Catalog | None = None
         self._kept: Mapping[Identity, str] = {}
         self._by_name: dict[str, Tool] = {}
@@ -165,6 +163,7 @@ class Toolbox:
 
     async def _close(self) -> None:
         self._catalog = None
+        self._calls.end()
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
 
     # -- discovery ----------------------------------------------------------------------------
@@ -212,8 +211,10 @@ class Toolbox:
     def _adopt(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._kept = catalog.names.given
+        self._calls.begin(catalog.codecs, self._connections)
         self._by_name = {
-            spec.exposed_name: Tool(spec, self, on_tool_error=self._on_tool_error) for spec in catalog.specs
+            spec.exposed_name: Tool(spec, self._calls, on_tool_error=self._on_tool_error)
+            for spec in catalog.specs
         }
 
     async def _listing(self, connection: Connection) -> Listing | McpAdaptersError:
@@ -293,67 +294,16 @@ class Toolbox:
     # -- calls --------------------------------------------------------------------------------
 
     def call(
-        self,
-        tool: str | ToolSpec,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        timeout: float | None = None,
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.call`."""
-        spec = self._spec(tool)
-        return self._read(spec, portal().run(self._send, spec, self._decoded(spec, arguments), timeout))
+        return self[name].call(arguments, timeout=timeout)
 
     async def acall(
-        self,
-        tool: str | ToolSpec,
-        arguments: Mapping[str, Any] | None = None,
-        *,
-        timeout: float | None = None,
+        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
-        spec = self._spec(tool)
-        return self._read(
-            spec, await portal().arun(self._send, spec, self._decoded(spec, arguments), timeout)
-        )
-
-    def _spec(self, tool: str | ToolSpec) -> ToolSpec:
-        return self[tool].spec if isinstance(tool, str) else tool
-
-    def _decoded(self, spec: ToolSpec, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-        """The arguments as the server wants them, or the error that tells the model what is wrong."""
-        codec = self._opened().codecs.get((spec.server, spec.remote_name))
-        if codec is None:
-            raise ToolNotFoundError(
-                f"server {spec.server!r} no longer offers the tool {spec.remote_name!r}",
-                server=spec.server,
-                tool=spec.remote_name,
-            )
-        decoded = codec.decode(arguments)
-        if decoded.problems:
-            raise InvalidArgumentsError(
-                describe(decoded.problems, spec.exposed_name),
-                server=spec.server,
-                tool=spec.remote_name,
-                problems=decoded.problems,
-            )
-        return decoded.arguments
-
-    async def _send(self, spec: ToolSpec, arguments: dict[str, Any], timeout: float | None) -> dict[str, Any]:
-        self._opened()
-        return await self._connections[spec.server].call(
-            spec.remote_name, arguments, timeout=timeout, default_timeout=self._call_timeout
-        )
-
-    def _read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
-        result = read_result(answer, wrapped=spec.wraps_result)
-        if result.is_error and self._on_tool_error == "raise":
-            raise ToolExecutionError(
-                f"tool {spec.remote_name!r} of server {spec.server!r} failed: {result.text}",
-                server=spec.server,
-                tool=spec.remote_name,
-                result=result,
-            )
-        return result
+        return await self[name].acall(arguments, timeout=timeout)
 
 
 def _filters(

@@ -208,5 +208,5 @@ def test_most_names_of_real_servers_stay_as_they_are(prefix, capsys):
     changed = [tool for tool in tools if names[tool] != plain[tool]]
     hashed = [tool for tool in changed if names[tool].endswith(short_hash(*tool))]
     with capsys.disabled():
-        print(f"\n{prefix}: {len(tools)} tools, {len(changed)} names changed, {len(hashed)} with a hash")  # noqa: T201
+        print(f"\n{prefix}: {len(tools)} tools, {len(changed)} names changed, {len(hashed)} with a hash")
     assert len(changed) < len(tools) / 10
