@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcp_adapters import HandshakeError, StdioServer, Toolbox
-from mcp_adapters import _handshake
+from mcp_adapters import HandshakeError, StdioServer, Toolbox, _handshake
 
 from .conftest import Wire
 
@@ -50,7 +49,13 @@ def test_a_slow_old_server_is_not_started_twice(wire: Wire) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_a_server_that_dies_of_the_probe_is_started_anew_and_never_probed_again(wire: Wire) -> None:
     """As servers on version 1.8 and older of the Python SDK do."""
-    toolbox = Toolbox({"wire": wire.server(era="dies of the probe", tools=[{"name": "die", "inputSchema": {"type": "object"}}])})
+    toolbox = Toolbox(
+        {
+            "wire": wire.server(
+                era="dies of the probe", tools=[{"name": "die", "inputSchema": {"type": "object"}}]
+            )
+        }
+    )
     with toolbox:
         assert toolbox.status["wire"].protocol_version == HANDSHAKE
         with pytest.raises(Exception, match="ended"):

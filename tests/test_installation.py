@@ -47,7 +47,9 @@ def installed(extra: str, folder: Path) -> list[str]:
         ["pip", "install", "--python", str(python), wanted],
     ):
         subprocess.run([find_uv_bin(), *command, "--quiet"], check=True)
-    done = subprocess.run([str(python), "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(python), "-c", PROGRAM], cwd=folder, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -65,7 +65,11 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
     if method == "server/discover" and modern:
         reply["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
     elif method == "initialize" and modern:
-        reply["error"] = {"code": -32022, "message": "modern only", "data": {"supported": ["2026-07-28"], "requested": "x"}}
+        reply["error"] = {
+            "code": -32022,
+            "message": "modern only",
+            "data": {"supported": ["2026-07-28"], "requested": "x"},
+        }
     elif method == "initialize":
         reply["result"] = {
             "protocolVersion": params["protocolVersion"],

@@ -120,7 +120,9 @@ def _lint_gemini_node(node: Any, *, root: bool) -> Iterator[str]:
         yield f"has {sorted(found)}"
     if "anyOf" in node:
         # A default of null is never sent: it tells langchain-google-genai that a property is optional.
-        if node.keys() - {"anyOf"} and node.keys() != {"anyOf", "default"} or node.get("default") is not None:
+        if (node.keys() - {"anyOf"} and node.keys() != {"anyOf", "default"}) or node.get(
+            "default"
+        ) is not None:
             yield "fields alongside any_of"
         return
     kind = node.get("type")
