@@ -105,6 +105,21 @@ if TYPE_CHECKING:
     )
     from mcp_adapters.filtering import ToolFilter as ToolFilter
     from mcp_adapters.frameworks import Framework as Framework
+    from mcp_adapters.handlers import (
+        Handlers as Handlers,
+    )
+    from mcp_adapters.handlers import (
+        LogMessage as LogMessage,
+    )
+    from mcp_adapters.handlers import (
+        Progress as Progress,
+    )
+    from mcp_adapters.handlers import (
+        StateChange as StateChange,
+    )
+    from mcp_adapters.handlers import (
+        ToolsChange as ToolsChange,
+    )
     from mcp_adapters.naming import NamePolicy as NamePolicy
     from mcp_adapters.results import (
         StructuredMode as StructuredMode,
@@ -199,6 +214,7 @@ _HOME = {
     ),
     "mcp_adapters.filtering": ("ToolFilter",),
     "mcp_adapters.frameworks": ("Framework",),
+    "mcp_adapters.handlers": ("Handlers", "LogMessage", "Progress", "StateChange", "ToolsChange"),
     "mcp_adapters.naming": ("NamePolicy",),
     "mcp_adapters.results": ("StructuredMode", "from_artifact", "placeholder", "shorten", "to_artifact"),
     "mcp_adapters.schema": ("SchemaLimits",),

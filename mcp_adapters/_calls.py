@@ -31,13 +31,11 @@ class Calls:
 
     Args:
         on_tool_error: What a tool that says it failed does to the caller.
-        timeout: Seconds without a sign of life, where neither the call nor the server says otherwise.
 
     """
 
-    def __init__(self, *, on_tool_error: OnToolError, timeout: float) -> None:
+    def __init__(self, *, on_tool_error: OnToolError) -> None:
         self._on_tool_error: OnToolError = on_tool_error
-        self._timeout = timeout
         self._codecs: Mapping[Identity, ArgumentCodec] = {}
         self._connections: Mapping[str, Connection] | None = None
 
@@ -54,6 +52,7 @@ class Calls:
     ) -> ToolResult:
         """Call and wait; see `Tool.call`."""
         connection, sent = self._prepared(spec, arguments)
+        connection.refuse_blocking()
         return self._read(spec, portal().run(self._send, connection, spec, sent, timeout))
 
     async def acall(
@@ -93,9 +92,7 @@ class Calls:
     async def _send(
         self, connection: Connection, spec: ToolSpec, arguments: dict[str, Any], timeout: float | None
     ) -> dict[str, Any]:
-        return await connection.call(
-            spec.remote_name, arguments, timeout=timeout, default_timeout=self._timeout
-        )
+        return await connection.call(spec.remote_name, arguments, timeout=timeout)
 
     def _read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
         result = read_result(answer, wrapped=spec.wraps_result)

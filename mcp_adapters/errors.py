@@ -202,6 +202,8 @@ class ToolTimeoutError(ToolError):
 
     timeout: float = 0.0
     """The time that was waited, in seconds."""
+    limit: Literal["idle", "total"] = "idle"
+    """Which limit was reached: that on silence, or that on the whole call."""
 
 
 class ToolCancelledError(ToolError):
