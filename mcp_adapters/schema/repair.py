@@ -81,7 +81,7 @@ def _mend(node: Schema) -> Iterator[tuple[str, str]]:
     if node.get("type") == "any":
         del node["type"]
         yield "type", "'type' is \"any\"; read as absent"
-    for keyword in [key for key, kind in _ANNOTATIONS.items() if not isinstance(node.get(key, kind()), kind)]:
+    for keyword in [key for key in node if not isinstance(node[key], _ANNOTATIONS.get(key, object))]:
         del node[keyword]
         yield keyword, f"{keyword!r} is of a wrong type and says nothing about values; left out"
     for keyword in ("type", "required"):

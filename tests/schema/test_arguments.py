@@ -9,7 +9,16 @@ from types import MappingProxyType
 
 import pytest
 
-from mcp_adapters.schema import ArgumentCodec, ArgumentProblem, Decoded, Rename, Renames, check, describe, project
+from mcp_adapters.schema import (
+    ArgumentCodec,
+    ArgumentProblem,
+    Decoded,
+    Rename,
+    Renames,
+    check,
+    describe,
+    project,
+)
 
 
 def _decode(schema, arguments, dialect="portable"):
@@ -199,7 +208,9 @@ def test_a_renamed_key_inside_json_text_comes_back():
     assert codec.decode({"o_p": '{"x_y": "1"}'}).arguments == {"o p": {"x y": "1"}}
 
 
-@pytest.mark.parametrize("schema_json", ["", "[", "null", '{"type": "array"}', '{"type": "objekt"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "schema_json", ["", "[", "null", '{"type": "array"}', '{"type": "objekt"}', "[" * 100_000]
+)
 def test_a_schema_that_cannot_be_used_is_a_problem_with_every_call(schema_json):
     assert [problem.reason for problem in ArgumentCodec(schema_json).decode({}).problems] == [
         "the tool's own schema cannot be used"
@@ -231,7 +242,9 @@ def test_what_the_model_reads_has_every_place_reason_and_accepted_form():
 
 
 def test_what_the_model_reads_is_bounded():
-    schema = _object({f"p{'x' * 100}{i}": {"enum": ["v" * 90] * 1 + [f"w{j}" for j in range(40)]} for i in range(60)})
+    schema = _object(
+        {f"p{'x' * 100}{i}": {"enum": ["v" * 90] * 1 + [f"w{j}" for j in range(40)]} for i in range(60)}
+    )
     given = {name: "y" * 10_000 for name in schema["properties"]}
 
     text = describe(_decode(schema, given).problems, "t")

@@ -32,9 +32,17 @@ def _pointers(raw: object) -> list[str]:
         {"type": ["object", "null"], "properties": {"a": {"type": "string"}}},
         {"$schema": DRAFT_2020, "type": "object"},
         {"$schema": DRAFT_2019, "type": "object"},
-        {"$schema": DRAFT_07, "type": "object", "properties": {"a": {"items": [{}], "additionalItems": False}}},
+        {
+            "$schema": DRAFT_07,
+            "type": "object",
+            "properties": {"a": {"items": [{}], "additionalItems": False}},
+        },
         {"$schema": DRAFT_06, "type": "object", "properties": {"a": {"exclusiveMinimum": 1}}},
-        {"$schema": DRAFT_04, "type": "object", "properties": {"a": {"minimum": 1, "exclusiveMinimum": True}}},
+        {
+            "$schema": DRAFT_04,
+            "type": "object",
+            "properties": {"a": {"minimum": 1, "exclusiveMinimum": True}},
+        },
         _property({"$ref": "#"}),
         _property({"$ref": "#/properties/a/x", "x": {"type": "string"}}),
         _property({"default": {"$ref": "https://example.com/x"}, "enum": [{"$ref": "#/nope"}]}),
@@ -43,7 +51,8 @@ def _pointers(raw: object) -> list[str]:
         _property({"$ref": "#/$defs/a~1b%25"}) | {"$defs": {"a/b%": {}}},
         _property({"$ref": "other#/$defs/B"})
         | {"$id": "https://x.test/root", "$defs": {"O": {"$id": "other", "$defs": {"B": {}}}}},
-        _property({"$ref": "#/$defs/A"}) | {"$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}},
+        _property({"$ref": "#/$defs/A"})
+        | {"$defs": {"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}},
     ],
 )
 def test_a_schema_that_describes_an_object_passes_unchanged(raw):

@@ -23,7 +23,11 @@ def _chain(length: int, link: Any) -> dict[str, Any]:
     """`$defs` in which each refers to the next by `link`."""
     defs = {f"L{at}": link({"$ref": f"#/$defs/L{at + 1}"}) for at in range(length)}
     inner = {"type": "object", "properties": {"x": {"type": "string"}}}
-    return {"type": "object", "properties": {"a": {"$ref": "#/$defs/L0"}}, "$defs": defs | {f"L{length}": inner}}
+    return {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/L0"}},
+        "$defs": defs | {f"L{length}": inner},
+    }
 
 
 def _survive(raw: dict[str, Any]) -> None:
@@ -111,7 +115,10 @@ def test_a_root_that_is_itself_in_every_way_ends():
 def test_the_meta_schema_as_a_tools_schema_ends():
     """It refers to itself through every keyword that there is."""
     inner = {"$ref": "#"}
-    maps = {key: {"type": "object", "additionalProperties": inner} for key in ("properties", "$defs", "dependentSchemas")}
+    maps = {
+        key: {"type": "object", "additionalProperties": inner}
+        for key in ("properties", "$defs", "dependentSchemas")
+    }
     lists = {key: {"type": "array", "items": inner} for key in ("anyOf", "allOf", "oneOf", "prefixItems")}
     singles = {key: inner for key in SCHEMA_KEYWORDS}
     _survive({"type": "object", "properties": {**maps, **lists, **singles}})
@@ -162,7 +169,12 @@ def test_a_list_of_9000_values_passes_as_it_is():
     ["$ref", "$defs", "properties", "type", "default", "__proto__", "__class__", "self", "model_config", "schema", "json", "a.b", "a b", "", "\n", "天", "x" * 200, "a/b~c%25"],
 )  # fmt: skip
 def test_a_property_of_any_name_passes_and_comes_back(name):
-    raw = {"type": "object", "properties": {name: {"type": "string"}}, "required": [name], "additionalProperties": False}
+    raw = {
+        "type": "object",
+        "properties": {name: {"type": "string"}},
+        "required": [name],
+        "additionalProperties": False,
+    }
     schema = check(raw).schema
     assert schema == raw
     for dialect in DIALECTS:
@@ -174,14 +186,19 @@ def test_a_property_of_any_name_passes_and_comes_back(name):
 
 def test_a_reference_inside_data_is_neither_followed_nor_refused():
     data = {"$ref": "https://example.com/x", "$id": "::", "properties": 5, "type": "objekt"}
-    raw = {"type": "object", "properties": {"a": {"default": data, "enum": [data], "examples": [data]}, "b": {"const": data}}}
+    raw = {
+        "type": "object",
+        "properties": {"a": {"default": data, "enum": [data], "examples": [data]}, "b": {"const": data}},
+    }
 
     assert check(raw).schema == raw
     assert project(raw).schema["properties"]["a"]["default"] == data
 
 
 def test_a_union_that_doubles_with_each_level_of_the_arguments_is_left_to_the_server():
-    twice = [{"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": [key]} for key in "bc"]
+    twice = [
+        {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "required": [key]} for key in "bc"
+    ]
     raw = {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"anyOf": twice}}}
     arguments: dict[str, Any] = {}
     for _ in range(60):

@@ -19,8 +19,16 @@ def _object(properties, **more):
     return {"type": "object", "properties": properties, **more}
 
 
-NODE = {"type": "object", "properties": {"v": {"type": "string"}, "next": {"$ref": "#/$defs/Nd"}}, "required": ["v"]}
-CUT = {"type": "object", "additionalProperties": True, "description": "Nd; its structure is not repeated here"}
+NODE = {
+    "type": "object",
+    "properties": {"v": {"type": "string"}, "next": {"$ref": "#/$defs/Nd"}},
+    "required": ["v"],
+}
+CUT = {
+    "type": "object",
+    "additionalProperties": True,
+    "description": "Nd; its structure is not repeated here",
+}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +119,9 @@ def test_the_root_is_an_object_with_properties_and_nothing_else(raw, shown):
     ],
 )  # fmt: skip
 def test_an_inner_form_is_said_in_a_way_that_is_accepted_everywhere(inner, shown):
-    raw = _object({"p": inner}, **{"$defs": {"U": {"type": "string", "enum": ["c"], "description": "temperature"}}})
+    raw = _object(
+        {"p": inner}, **{"$defs": {"U": {"type": "string", "enum": ["c"], "description": "temperature"}}}
+    )
 
     projection = _project(raw)
 
@@ -139,7 +149,13 @@ def test_the_forms_of_older_dialects_are_said_in_the_newest(schema_uri, inner, s
 
 def test_data_is_never_taken_for_a_schema():
     data = {"title": "x", "$ref": "#/nope", "properties": {"a": True}, "$schema": "y"}
-    raw = _object({"p": {"type": "object", "default": data, "examples": [data]}, "q": {"enum": [data]}, "r": {"const": data}})
+    raw = _object(
+        {
+            "p": {"type": "object", "default": data, "examples": [data]},
+            "q": {"enum": [data]},
+            "r": {"const": data},
+        }
+    )
 
     assert _project(raw).schema["properties"] == {
         "p": {"type": "object", "default": data, "examples": [data]},
@@ -153,7 +169,13 @@ def test_a_cycle_is_shown_two_levels_deep_and_then_as_a_described_open_object():
     inner = {"type": "object", "properties": {"v": {"type": "string"}, "next": CUT}, "required": ["v"]}
 
     assert projection.schema == _object(
-        {"root": {"type": "object", "properties": {"v": {"type": "string"}, "next": inner}, "required": ["v"]}}
+        {
+            "root": {
+                "type": "object",
+                "properties": {"v": {"type": "string"}, "next": inner},
+                "required": ["v"],
+            }
+        }
     )
     assert projection.losses == (
         Loss(
@@ -174,7 +196,10 @@ def test_keys_that_anthropic_refuses_are_renamed_in_the_root_only():
 
     assert exposed[0] == "filter_id_"
     assert [len(key) <= 64 for key in exposed] == [True] * 4
-    assert projection.schema["properties"]["filter_id_"] == {"type": "string", "description": "Sent as 'filter[id]'."}
+    assert projection.schema["properties"]["filter_id_"] == {
+        "type": "string",
+        "description": "Sent as 'filter[id]'.",
+    }
     assert projection.schema["required"] == ["filter_id_"]
     assert list(projection.schema["properties"]["ok.key"]["properties"]) == ["$eq"]
     assert projection.renames.entries == (
@@ -185,7 +210,9 @@ def test_keys_that_anthropic_refuses_are_renamed_in_the_root_only():
 
 
 def test_a_renamed_key_never_takes_the_name_of_another():
-    projection = _project(_object({"a b": {"type": "null"}, "a_b": {"type": "string"}, "a/b": {"type": "integer"}}))
+    projection = _project(
+        _object({"a b": {"type": "null"}, "a_b": {"type": "string"}, "a/b": {"type": "integer"}})
+    )
 
     assert len(projection.schema["properties"]) == 3
     assert projection.schema["properties"]["a_b"] == {"type": "string"}
@@ -226,6 +253,9 @@ def test_the_note_is_bounded():
     assert len(_project(raw).note) < 4_000
 
 
-@pytest.mark.parametrize("raw", [{"type": "object", "$comment": "x"}, _object({"a": {"$ref": "#/$defs/A"}}, **{"$defs": {"A": {}}})])
+@pytest.mark.parametrize(
+    "raw",
+    [{"type": "object", "$comment": "x"}, _object({"a": {"$ref": "#/$defs/A"}}, **{"$defs": {"A": {}}})],
+)
 def test_raw_is_the_servers_own_with_properties(raw):  # fmt: skip
     assert _project(raw, "raw").schema == {"properties": {}} | raw

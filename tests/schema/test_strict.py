@@ -16,7 +16,12 @@ def _project(raw, dialect="openai-strict"):
 
 
 def _closed(properties):
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 @pytest.mark.parametrize(
