@@ -143,6 +143,8 @@ def _text_size(text: object, limit: int) -> int:
         return 0
     if len(text) > limit:
         return len(text)
+    if text.isascii() and text.isprintable():
+        return len(text) + text.count('"') + text.count("\\") + 2
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 

@@ -24,39 +24,30 @@ Schema = dict[str, Any]
 
 DATA = frozenset({"const", "default", "enum", "example", "examples"})
 """Keywords whose values are data, never schemas."""
-_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_SINGLES = (
-    "items",
-    "additionalProperties",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contains",
-    "propertyNames",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contentSchema",
+_MAPS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+_SINGLES = frozenset({
+    "items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains",
+    "propertyNames", "not", "if", "then", "else", "contentSchema",
+})  # fmt: skip
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def subschemas(node: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the schemas directly below a schema, each with its steps; in a fixed order."""
-    for keyword in _MAPS:
-        if isinstance(entries := node.get(keyword), dict):
-            yield from (((keyword, key), value) for key, value in entries.items() if _is_schema(value))
-    for keyword in _LISTS:
-        if isinstance(branches := node.get(keyword), list):
-            yield from (((keyword, at), value) for at, value in enumerate(branches) if _is_schema(value))
-    for keyword in _SINGLES:
-        if _is_schema(value := node.get(keyword)):
+    """Yield the schemas directly below a schema, each with its steps, in the schema's order."""
+    for keyword, value in node.items():
+        if isinstance(value, dict) and keyword in _MAPS:
+            yield from (((keyword, key), inner) for key, inner in value.items() if _is_schema(inner))
+        elif isinstance(value, list) and keyword in _LISTS:
+            yield from (((keyword, at), inner) for at, inner in enumerate(value) if _is_schema(inner))
+        elif keyword in _SINGLES and _is_schema(value):
             yield (keyword,), value
-    # Beside anything but a list it says nothing, and no meta-schema sees what it holds.
-    if isinstance(node.get("items"), list) and _is_schema(rest := node.get("additionalItems")):
-        yield ("additionalItems",), rest
+        elif keyword == "additionalItems" and _is_schema(value) and isinstance(node.get("items"), list):
+            # Beside anything but a list it says nothing, and no meta-schema sees what it holds.
+            yield (keyword,), value
 
 
 def _is_schema(value: Any) -> bool:

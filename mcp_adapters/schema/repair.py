@@ -81,11 +81,23 @@ def _mend(node: Schema) -> Iterator[tuple[str, str]]:
     if node.get("type") == "any":
         del node["type"]
         yield "type", "'type' is \"any\"; read as absent"
-    for keyword in [key for key, kind in _ANNOTATIONS.items() if not isinstance(node.get(key, kind()), kind)]:
+    for keyword in [key for key in node if not isinstance(node[key], _ANNOTATIONS.get(key, object))]:
         del node[keyword]
         yield keyword, f"{keyword!r} is of a wrong type and says nothing about values; left out"
+    for keyword in ("type", "required"):
+        if (names := _distinct(node.get(keyword))) is not None:
+            node[keyword] = names
+            yield keyword, f"{keyword!r} names something twice; read as once"
     yield from _mend_reference(node)
     yield from _mend_patterns(node)
+
+
+def _distinct(names: Any) -> list[str] | None:
+    """Give a list of names without repetitions; None for what has none, or is no list of names."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    distinct = list(dict.fromkeys(names))
+    return distinct if len(distinct) < len(names) else None
 
 
 def _mend_reference(node: Schema) -> Iterator[tuple[str, str]]:

@@ -161,6 +161,8 @@ def _nullable(node: Schema) -> Schema:
         outer = _only(node, "description")
         inner = {key: value for key, value in node.items() if key not in outer}
         return {**outer, "anyOf": [inner, {"type": "null"}]}
+    if kinds == ("null",):
+        return node
     done = {**node, "type": [*(kind for kind in kinds if kind != "null"), "null"]}
     if "enum" in node and None not in node["enum"]:
         done["enum"] = [*node["enum"], None]
