@@ -25,7 +25,7 @@ from mcp_adapters.schema.references import Document, Schema, subschemas
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
-__all__ = ("ArgumentCodec", "ArgumentProblem", "Decoded", "describe")
+__all__ = ("ArgumentCodec", "ArgumentProblem", "Decoded", "admitting_nulls", "describe")
 
 _LIMITS = SchemaLimits(bytes=2**31, nodes=2_000_000, depth=64)
 _MOST_TOLD = 10
@@ -105,7 +105,7 @@ class _Reader:
         if schema is None:
             return cls(None, None)
         draft: Draft = declared_draft(schema) or "2020-12"
-        return cls(Document(schema, draft=draft), compile_schema(_admitting_nulls(schema), draft=draft))
+        return cls(Document(schema, draft=draft), compile_schema(admitting_nulls(schema), draft=draft))
 
     def read(self, given: dict[str, Any], renames: Renames) -> Decoded:
         if self.document is None or self.validator is None:
@@ -121,7 +121,7 @@ class _Reader:
         return Decoded(arguments=restored, problems=problems)
 
 
-def _admitting_nulls(schema: Schema) -> Schema:
+def admitting_nulls(schema: Schema) -> Schema:
     """A copy in which OpenAPI's `nullable`, which JSON Schema does not know, admits null."""
     copied: Schema = json.loads(json.dumps(schema))
     stack: list[Any] = [copied]
