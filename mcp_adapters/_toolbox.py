@@ -27,7 +27,8 @@ from mcp_adapters.errors import (
 )
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
-from mcp_adapters.naming import Identity, NamePolicy
+from mcp_adapters.naming import Identity, NamePolicy, Names
+from mcp_adapters.providers import profile
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult
 
@@ -55,6 +56,8 @@ class Toolbox:
         require: Tools that must be there, as `tool` or `server:tool`.
         names: How the names that models see are made.
         dialect: For which kind of model the schemas are projected.
+        provider: The model provider whose limits hold, such as "openai" or "anthropic": more tools than
+            it takes keep the toolbox from opening, and longer descriptions are cut. None sets no limits.
         on_bad_tool: "fail": a tool with an unusable schema keeps the toolbox from opening, and the
             error names every such tool; "skip": it is left out, with an entry in `skipped`.
         on_server_failure: "fail": a server that cannot be used keeps the toolbox from opening;
@@ -76,6 +79,7 @@ class Toolbox:
         require: Sequence[str] = (),
         names: NamePolicy | None = None,
         dialect: Dialect = "portable",
+        provider: str | None = None,
         on_bad_tool: OnBadTool = "fail",
         on_server_failure: OnServerFailure = "fail",
         on_tool_error: OnToolError = "return",
@@ -89,6 +93,7 @@ class Toolbox:
         policy = names or NamePolicy()
         self._policy = replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES))
         self._dialect: Dialect = dialect
+        self._provider = None if provider is None else profile(provider)
         self._on_bad_tool: OnBadTool = on_bad_tool
         self._on_server_failure: OnServerFailure = on_server_failure
         self._on_tool_error: OnToolError = on_tool_error
@@ -100,6 +105,7 @@ class Toolbox:
         self._catalog: Catalog | None = None
         self._kept: Mapping[Identity, str] = {}
         self._by_name: dict[str, Tool] = {}
+        self._turn = asyncio.Lock()
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -148,21 +154,27 @@ class Toolbox:
         await self.aclose()
 
     async def _open(self) -> None:
-        if self._catalog is not None:
-            return
-        self._connections = {
-            key: Connection(key, server, connect_timeout=self._connect_timeout)
-            for key, server in self._servers.items()
-            if not getattr(server, "disabled", False)
-        }
-        try:
-            await self._load()
-        except BaseException:
-            await self._close()
-            raise
+        async with self._turn:
+            if self._catalog is not None:
+                return
+            self._connections = {
+                key: Connection(key, server, connect_timeout=self._connect_timeout)
+                for key, server in self._servers.items()
+                if not getattr(server, "disabled", False)
+            }
+            try:
+                await self._load()
+            except BaseException:
+                await self._end()
+                raise
 
     async def _close(self) -> None:
+        # Not in turn: closing must not wait for a server that does not come up.
+        await self._end()
+
+    async def _end(self) -> None:
         self._catalog = None
+        self._by_name = {}
         self._calls.end()
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
 
@@ -183,8 +195,9 @@ class Toolbox:
         await portal().arun(self._refresh)
 
     async def _refresh(self) -> None:
-        self._opened()
-        await self._load()
+        async with self._turn:
+            self._opened()
+            await self._load()
 
     async def _load(self) -> None:
         answers = await asyncio.gather(*map(self._listing, self._connections.values()))
@@ -201,6 +214,7 @@ class Toolbox:
             names=self._policy,
             kept=self._kept,
             dialect=self._dialect,
+            provider=self._provider,
             limits=self._limits,
             on_bad_tool=self._on_bad_tool,
         )
@@ -244,6 +258,11 @@ class Toolbox:
     def skipped(self) -> tuple[SkippedTool, ...]:
         """What the servers offer and the toolbox leaves out, each with the reason."""
         return self._opened().skipped
+
+    @property
+    def names(self) -> Names:
+        """Which tool has which name, and which had it before; for `rename_map` and stored conversations."""
+        return self._opened().names
 
     @property
     def status(self) -> Mapping[str, ServerStatus]:

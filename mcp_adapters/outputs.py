@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from mcp_adapters.schema.arguments import admitting_nulls
+from mcp_adapters.schema.arguments import MOST_EFFORT, admitting_nulls, depth_of
 from mcp_adapters.schema.complaints import ArgumentProblem, complaints
 from mcp_adapters.schema.dialects import Draft, compile_schema, declared_draft
+from mcp_adapters.schema.effort import Effort
 from mcp_adapters.schema.limits import SchemaLimits, measure
 from mcp_adapters.schema.outline import cut
 from mcp_adapters.schema.projection import Renames
@@ -50,12 +51,13 @@ class OutputCheck:
 
     def __init__(self, schema_json: str) -> None:
         self._schema_json = schema_json
-        self._compiled: _Compiled | None = None
+        self._compiled: _Compiled | str | None = None
 
     @property
     def defect(self) -> str:
         """Why the schema cannot be used, as one phrase; empty when it can."""
-        return self._ready().defect
+        ready = self._ready()
+        return ready if isinstance(ready, str) else ""
 
     def problems(self, raw: Mapping[str, Any]) -> tuple[ArgumentProblem, ...]:
         """Say what in a result breaks the schema.
@@ -64,18 +66,18 @@ class OutputCheck:
             raw: The result in its wire form; `isError` is not looked at.
 
         Returns:
-            Places in `structuredContent` with what is wrong there; empty when all is well or the
-            schema cannot be used.
+            Places in `structuredContent` with what is wrong there; empty when all is well, when the
+            schema cannot be used, and when validating against it could take very long.
 
         """
         compiled = self._ready()
-        if compiled.validator is None or compiled.document is None:
+        if isinstance(compiled, str):
             return ()
         if "structuredContent" not in raw:
             return (_problem("there is no structured content"),)
-        return tuple(_broken(raw["structuredContent"], compiled.validator, compiled.document))
+        return tuple(compiled.broken(raw["structuredContent"]))
 
-    def _ready(self) -> _Compiled:
+    def _ready(self) -> _Compiled | str:
         if self._compiled is None:
             self._compiled = _compiled(self._schema_json)
         return self._compiled
@@ -83,15 +85,25 @@ class OutputCheck:
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    document: Document | None
-    validator: Validator | None
-    defect: str = ""
+    document: Document
+    validator: Validator
+    effort: Effort
+
+    def broken(self, value: Any) -> Iterator[ArgumentProblem]:
+        if self.effort.bound(depth_of(value)) > MOST_EFFORT:
+            return
+        try:
+            if not self.validator.is_valid(value):
+                yield from complaints(self.validator.iter_errors(value), self.document, Renames())
+        except ValueError as error:
+            yield _problem(cut(str(error), _LONGEST))
 
 
-def _compiled(schema_json: str) -> _Compiled:
+def _compiled(schema_json: str) -> _Compiled | str:
+    """The schema made ready, or why it cannot be used."""
     schema = json.loads(schema_json)
     if over := measure(schema, limits=_LIMITS):
-        return _Compiled(None, None, over[0].reason)
+        return over[0].reason
     declared = declared_draft(schema)
     defect = ""
     for draft in (declared,) if declared else _UNDECLARED:
@@ -101,16 +113,9 @@ def _compiled(schema_json: str) -> _Compiled:
             # The library appends the place and the value on further lines.
             defect = defect or cut(str(error).partition("\n")[0], _LONGEST)
         else:
-            return _Compiled(Document(schema, draft=draft), validator)
-    return _Compiled(None, None, defect)
-
-
-def _broken(value: Any, validator: Validator, document: Document) -> Iterator[ArgumentProblem]:
-    try:
-        if not validator.is_valid(value):
-            yield from complaints(validator.iter_errors(value), document, Renames())
-    except ValueError as error:
-        yield _problem(cut(str(error), _LONGEST))
+            document = Document(schema, draft=draft)
+            return _Compiled(document, validator, Effort(document))
+    return defect
 
 
 def _problem(reason: str) -> ArgumentProblem:

@@ -6,6 +6,8 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
     page      entries for each page (default: all)
     cursors   "repeat": the same cursor again and again; "endless": always another one
     ledger    a file that gets one JSON line for each process start and each message
+    era       "handshake" (default), "modern"; with ", late" the probe is answered only when the
+              handshake comes too; "dies of the probe": no answer to it, and the end at the handshake
     at_start  "exit": end at once with code 3 and a word on stderr; "silent": answer nothing, ever;
               "noise": print text that is no message before and between messages
 
@@ -33,11 +35,21 @@ def main() -> None:
         sys.exit(3)
     if script.get("at_start") == "noise":
         print("Loading configuration...\n{not json}\n", flush=True)
+    held: list[dict[str, Any]] = []
     for line in sys.stdin:
         message = json.loads(line)
         record(script, {"event": "message", "method": message.get("method"), "params": message.get("params")})
-        if "id" in message and "method" in message and script.get("at_start") != "silent":
-            answer(script, message)
+        if "id" not in message or "method" not in message or script.get("at_start") == "silent":
+            continue
+        if message["method"] == "server/discover" and script.get("era", "").endswith(("late", "probe")):
+            held.append(message)
+            continue
+        if message["method"] == "initialize" and held and script["era"] == "dies of the probe":
+            sys.exit(1)
+        for late in held:
+            answer(script, late)
+        held.clear()
+        answer(script, message)
 
 
 def record(script: dict[str, Any], entry: dict[str, Any]) -> None:
@@ -49,7 +61,16 @@ def record(script: dict[str, Any], entry: dict[str, Any]) -> None:
 def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
     method, params = message["method"], message.get("params") or {}
     reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
-    if method == "initialize":
+    modern = script.get("era", "").startswith("modern")
+    if method == "server/discover" and modern:
+        reply["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+    elif method == "initialize" and modern:
+        reply["error"] = {
+            "code": -32022,
+            "message": "modern only",
+            "data": {"supported": ["2026-07-28"], "requested": "x"},
+        }
+    elif method == "initialize":
         reply["result"] = {
             "protocolVersion": params["protocolVersion"],
             "capabilities": {"tools": {}},
@@ -70,6 +91,8 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
 
 
 def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
+    with open(sys.argv[1]) as file:  # the script may have changed since the start
+        script = json.load(file)
     tools, size = script["tools"], script.get("page") or len(script["tools"]) or 1
     start = int(cursor or 0)
     result: dict[str, Any] = {"tools": tools[start : start + size]}

@@ -17,6 +17,7 @@ from mcp_adapters.schema.check import check
 from mcp_adapters.schema.coercion import Coercion
 from mcp_adapters.schema.complaints import ArgumentProblem, complaints
 from mcp_adapters.schema.dialects import Draft, compile_schema, declared_draft
+from mcp_adapters.schema.effort import Effort
 from mcp_adapters.schema.limits import SchemaLimits, measure
 from mcp_adapters.schema.outline import cut
 from mcp_adapters.schema.projection import Path, Renames
@@ -25,10 +26,12 @@ from mcp_adapters.schema.references import Document, Schema, subschemas
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
-__all__ = ("ArgumentCodec", "ArgumentProblem", "Decoded", "admitting_nulls", "describe")
+__all__ = ("MOST_EFFORT", "ArgumentCodec", "ArgumentProblem", "Decoded", "admitting_nulls", "depth_of", "describe")
 
 _LIMITS = SchemaLimits(bytes=2**31, nodes=2_000_000, depth=64)
 _MOST_TOLD = 10
+MOST_EFFORT = 10_000_000
+"""Schemas looked at for one value, from which validating would take more than about a second."""
 _UNLIMITED = SchemaLimits(bytes=2**31, nodes=10_000_000, depth=128)
 
 
@@ -70,8 +73,9 @@ class ArgumentCodec:
             The server's form, and every problem with it.
 
         """
-        if arguments is not None and not isinstance(arguments, Mapping):
-            return _refused("", f"the arguments are a {type(arguments).__name__}", "an object")
+        found: Any = arguments  # frameworks hand over whatever a model wrote
+        if found is not None and not isinstance(found, Mapping):
+            return _refused("", f"the arguments are a {type(found).__name__}", "an object")
         given = dict(arguments or {})
         if foreign := measure(given, limits=_LIMITS):
             problems = tuple(
@@ -80,6 +84,8 @@ class ArgumentCodec:
             return Decoded(arguments={}, problems=problems)
         if self._reader is None:
             self._reader = _Reader.of(self._schema_json)
+        if self._reader is None:
+            return _refused("", "the tool's own schema cannot be used", "nothing")
         return self._reader.read(_restored(given, self._renames), self._renames)
 
 
@@ -90,39 +96,45 @@ def _refused(pointer: str, reason: str, accepted: str) -> Decoded:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A compiled schema; without a document for a schema that cannot be used."""
+    """One tool's schema, made ready."""
 
-    document: Document | None
-    validator: Validator | None
+    document: Document
+    validator: Validator
+    effort: Effort
 
     @classmethod
-    def of(cls, schema_json: str) -> _Reader:
+    def of(cls, schema_json: str) -> _Reader | None:
         try:
             raw = json.loads(schema_json)
         except (ValueError, RecursionError):
-            return cls(None, None)
+            return None
         schema = check(raw, limits=_UNLIMITED).schema
         if schema is None:
-            return cls(None, None)
+            return None
         draft: Draft = declared_draft(schema) or "2020-12"
-        return cls(Document(schema, draft=draft), compile_schema(admitting_nulls(schema), draft=draft))
+        document = Document(schema, draft=draft)
+        return cls(document, compile_schema(admitting_nulls(schema), draft=draft), Effort(document))
 
     def read(self, given: dict[str, Any], renames: Renames) -> Decoded:
-        if self.document is None or self.validator is None:
-            return _refused("", "the tool's own schema cannot be used", "nothing")
-        if not _has_whole_float(given) and self.validator.is_valid(given):
+        if not _has_whole_float(given) and self._is_feasible(given) and self.validator.is_valid(given):
             return Decoded(arguments=given)
         coerced = Coercion(self.document).coerce(given, self.document.root)
         restored = _restored(coerced, renames)
+        if not self._is_feasible(restored):
+            return Decoded(arguments=restored)  # the server validates anyway
         try:
             problems = complaints(self.validator.iter_errors(restored), self.document, renames)
         except ValueError as error:
             return _refused("", cut(str(error)), "JSON")
         return Decoded(arguments=restored, problems=problems)
 
+    def _is_feasible(self, arguments: dict[str, Any]) -> bool:
+        """Say whether validating takes a bounded time, which a schema can be made to prevent."""
+        return self.effort.bound(depth_of(arguments)) <= MOST_EFFORT
+
 
 def admitting_nulls(schema: Schema) -> Schema:
-    """A copy in which OpenAPI's `nullable`, which JSON Schema does not know, admits null."""
+    """Copy a schema so that OpenAPI's `nullable`, which JSON Schema does not know, admits null."""
     copied: Schema = json.loads(json.dumps(schema))
     stack: list[Any] = [copied]
     while stack:
@@ -138,6 +150,18 @@ def admitting_nulls(schema: Schema) -> Schema:
     return copied
 
 
+def depth_of(value: Any) -> int:
+    """Count the objects and lists inside one another in JSON."""
+    deepest = 0
+    stack = [(value, 0)]
+    while stack:
+        inner, depth = stack.pop()
+        deepest = max(deepest, depth)
+        if isinstance(inner, (dict, list)):
+            stack += [(one, depth + 1) for one in (inner.values() if isinstance(inner, dict) else inner)]
+    return deepest
+
+
 def _has_whole_float(value: Any) -> bool:
     stack = [value]
     while stack:
@@ -150,7 +174,7 @@ def _has_whole_float(value: Any) -> bool:
 
 
 def _restored(arguments: dict[str, Any], renames: Renames) -> dict[str, Any]:
-    """A copy of arguments with the server's own keys."""
+    """Copy arguments, with the server's own keys."""
     copied: dict[str, Any] = _copied(arguments)
     for entry in renames.entries:
         for holder in _holders(copied, entry.path):
@@ -166,7 +190,7 @@ def _copied(value: Any) -> Any:
 
 
 def _holders(value: Any, path: Path) -> Iterator[dict[str, Any]]:
-    """Every object at a place in arguments."""
+    """Yield every object at a place in arguments."""
     if not path:
         if isinstance(value, dict):
             yield value

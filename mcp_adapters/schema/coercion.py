@@ -9,11 +9,14 @@ fit is left for the validation to tell. The arguments are not changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.merging import kind_of, types_of
-from mcp_adapters.schema.references import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcp_adapters.schema.references import Document
 
 __all__ = ("Coercion",)
 
@@ -63,7 +66,7 @@ class Coercion:
         return value
 
     def _is_filler(self, value: Any, key: str, schema: Any) -> bool:
-        """Whether a null only stands for an argument that was left out."""
+        """Say whether a null only stands for an argument that was left out."""
         return (
             value is None
             and not self._is_required(key, schema)
@@ -84,7 +87,7 @@ class Coercion:
         return False
 
     def _kinds(self, schema: Any, depth: int = 0) -> frozenset[str]:
-        """The types of value that a schema may accept."""
+        """Find the types of value that a schema may accept."""
         if not self._may_look(schema, depth):
             return _ALL if schema is not False else frozenset()
         kinds = _named(schema)
@@ -112,7 +115,7 @@ class Coercion:
         return self._inside(schema, at, 0)
 
     def _inside(self, schema: Any, step: str | int, depth: int) -> Any:
-        """The schema for a value inside, put together from all that apply to it."""
+        """Put together the schema for a value inside from all that apply to it."""
         if not self._may_look(schema, depth):
             return True
         found = [_named_at(schema, step)]

@@ -7,7 +7,6 @@ that is accepted. Values appear shortened; no text of the library that is as lon
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,13 @@ from mcp_adapters.schema.limits import pointer_of
 from mcp_adapters.schema.merging import kind_of
 from mcp_adapters.schema.outline import cut, outline
 from mcp_adapters.schema.projection import Path, Renames
-from mcp_adapters.schema.references import Document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from jsonschema_rs import ValidationError
+
+    from mcp_adapters.schema.references import Document
 
 __all__ = ("ArgumentProblem", "complaints")
 
@@ -107,7 +109,8 @@ def _reason(error: ValidationError, keyword: str) -> str:
     if keyword in ("enum", "const"):
         return f"{value} is not accepted"
     if keyword in ("anyOf", "oneOf"):
-        return f"{value} fits {'more than one' if 'Multiple' in type(error.kind).__name__ else 'none'} of the forms"
+        count = "more than one" if type(error.kind).__name__ == "OneOfMultipleValid" else "none"
+        return f"{value} fits {count} of the forms"
     return cut(error.message, _LONGEST_REASON)
 
 

@@ -9,15 +9,18 @@ levels into a cycle and no deeper than asked; beyond, the bare type of the targe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.dialects import is_legacy
 from mcp_adapters.schema.merging import NEVER, alternatives, is_never, merge, types_of, types_of_values
 from mcp_adapters.schema.projection import Loss, Path
-from mcp_adapters.schema.references import Document, Schema
-from mcp_adapters.schema.renaming import Renamer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp_adapters.schema.references import Document, Schema
+    from mcp_adapters.schema.renaming import Renamer
 
 __all__ = ("At", "Expansion", "TooLargeError")
 
@@ -61,7 +64,7 @@ class At:
     """Identities of the schemas whose expansion is under way because they were referred to."""
 
     def below(self, *steps: str | None) -> At:
-        """The place of a schema inside this one, for arguments further in by `steps`."""
+        """Go to a schema inside this one, for arguments further in by `steps`."""
         return replace(self, path=self.path + steps, depth=self.depth + 1)
 
 
@@ -140,11 +143,12 @@ class Expansion:
 
     def _own(self, schema: Schema, at: At) -> Schema:
         """Expand what a schema says itself, without its references and `allOf`."""
-        out: Schema = {key: value for key, value in schema.items() if key in _KEPT}
+        out: Schema = {}
+        self._type(schema, out)
+        out |= {key: value for key, value in schema.items() if key in _KEPT}
         self._note_rest(schema)
         if "examples" in schema or "example" in schema:
             out["examples"] = schema["examples"] if "examples" in schema else [schema["example"]]
-        self._type(schema, out)
         self._bounds(schema, out)
         self._pattern(schema, out)
         self._items(schema, out, at)
@@ -265,7 +269,7 @@ class Expansion:
         if isinstance(rest, dict) and rest:
             shown.append(self.expand(rest, at.below(None)))
         elif rest is not False:
-            out |= {} if rest is None else {"additionalProperties": True}
+            out |= {"additionalProperties": True} if patterns or rest is not None else {}
             return
         allowed = alternatives(shown)
         out["additionalProperties"] = False if is_never(allowed) else allowed or True
@@ -276,15 +280,14 @@ class Expansion:
             return node
         rest = {key: value for key, value in node.items() if key != "anyOf"}
         branches = [branch for branch in node["anyOf"] if not is_never(branch)]
-        kinds = types_of(rest)
-        if kinds:
+        if any(not branch.keys() - set(_ANNOTATIONS) for branch in branches):
+            return rest
+        if types_of(rest):
             # Types inside the branches, not beside them: some providers refuse the latter.
             branches = [merge(branch, {"type": rest["type"]}, drop=drop) for branch in branches]
         union = alternatives(branches)
         if is_never(union):
             return NEVER
-        if any(not branch.keys() - set(_ANNOTATIONS) for branch in branches):
-            return rest
         if "anyOf" not in union:
             return merge(rest, union, drop=drop)
         return {**{key: value for key, value in rest.items() if key != "type"}, **union}

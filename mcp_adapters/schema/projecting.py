@@ -7,13 +7,15 @@ equal input gives equal output, of bounded size; the input is not changed.
 from __future__ import annotations
 
 import json
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from mcp_adapters.schema.gemini import gemini
 from mcp_adapters.schema.portable import portable
 from mcp_adapters.schema.projection import Dialect, Projection
-from mcp_adapters.schema.references import Schema
 from mcp_adapters.schema.strict import openai_strict
+
+if TYPE_CHECKING:
+    from mcp_adapters.schema.references import Schema
 
 __all__ = ("project",)
 

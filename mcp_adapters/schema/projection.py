@@ -6,9 +6,10 @@ In: nothing. Out: frozen values, which pickle. Nothing here decides anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from mcp_adapters.schema.references import Schema
+if TYPE_CHECKING:
+    from mcp_adapters.schema.references import Schema
 
 __all__ = ("Dialect", "Loss", "Path", "Projection", "Rename", "Renames")
 

@@ -8,13 +8,15 @@ fetched; what stands in data (`default`, `const`, `enum`, `examples`) is never t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from mcp_adapters.schema.dialects import Draft, is_legacy
 from mcp_adapters.schema.limits import pointer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ("DATA", "BrokenReference", "Document", "Schema", "subschemas")
 
@@ -26,7 +28,6 @@ _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSc
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
 _SINGLES = (
     "items",
-    "additionalItems",
     "additionalProperties",
     "unevaluatedItems",
     "unevaluatedProperties",
@@ -53,6 +54,9 @@ def subschemas(node: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...],
     for keyword in _SINGLES:
         if _is_schema(value := node.get(keyword)):
             yield (keyword,), value
+    # Beside anything but a list it says nothing, and no meta-schema sees what it holds.
+    if isinstance(node.get("items"), list) and _is_schema(rest := node.get("additionalItems")):
+        yield ("additionalItems",), rest
 
 
 def _is_schema(value: Any) -> bool:
@@ -101,16 +105,16 @@ class Document:
             yield pointer_of(*visit.steps), visit.node
 
     def pointer(self, node: Schema) -> str:
-        """The JSON pointer of a schema of this document; empty for one that is not of it."""
+        """Give the JSON pointer of a schema of this document; empty for one that is not of it."""
         visit = self._visits.get(id(node))
         return pointer_of(*visit.steps) if visit else ""
 
     def target(self, node: Schema) -> Any:
-        """What a schema refers to; None when it refers to nothing that can be followed."""
+        """Give what a schema refers to; None when it refers to nothing that can be followed."""
         return self._targets.get(id(node))
 
     def size(self) -> int:
-        """How many schemas the document holds."""
+        """Count the schemas of the document."""
         return len(self._visits)
 
     def _index(self, node: Any, steps: tuple[str | int, ...], base: str) -> list[_Visit]:

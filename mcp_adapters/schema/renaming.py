@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from mcp_adapters.schema.projection import Path, Rename, Renames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ("Renamer",)
 
@@ -33,7 +36,7 @@ class Renamer:
         self._given: dict[tuple[Path, str], str] = {}
 
     def expose(self, key: str, path: Path) -> str:
-        """The key that models see for the server's key in the object at `path`."""
+        """Give the key that models see for the server's key in the object at `path`."""
         if _ACCEPTED.fullmatch(key) or (path and not self._everywhere):
             return key
         if (path, key) not in self._given:
@@ -51,7 +54,7 @@ class Renamer:
         return plain
 
     def renames(self) -> Renames:
-        """Every change, outer objects first."""
+        """List every change, outer objects first."""
         entries = [
             Rename(path=path, exposed=exposed, original=key) for (path, key), exposed in self._given.items()
         ]
