@@ -13,7 +13,7 @@ import inspect
 import math
 import threading
 from collections.abc import Awaitable, Sequence
-from typing import Any, TypeGuard
+from typing import Any, cast
 
 import anyio
 
@@ -55,13 +55,13 @@ class Chain:
         if at == len(self._interceptors):
             return send(request)
         interceptor = self._interceptors[at]
-        if _is_async(interceptor):
+        if _as_async(interceptor):
             return self._run_as_guest(request, asend, at)
 
         def call_next(changed: CallRequest) -> ToolResult:
             return self.run(_passed_on(changed, request, interceptor), send, asend, at=at + 1)
 
-        return _answer(interceptor(request, call_next), interceptor)
+        return _answer(cast("SyncInterceptor", interceptor)(request, call_next), interceptor)
 
     async def arun(self, request: CallRequest, asend: AsyncCallNext, *, at: int = 0) -> ToolResult:
         """Make a call and await it; as `run`."""
@@ -72,28 +72,33 @@ class Chain:
         async def call_next(changed: CallRequest) -> ToolResult:
             return await self.arun(_passed_on(changed, request, interceptor), asend, at=at + 1)
 
-        if _is_async(interceptor):
-            return _answer(await interceptor(request, call_next), interceptor)
-        return _answer(await _in_thread(interceptor, request, call_next), interceptor)
+        if asynchronous := _as_async(interceptor):
+            return _answer(await asynchronous(request, call_next), interceptor)
+        synchronous = cast("SyncInterceptor", interceptor)
+        return _answer(await _in_thread(synchronous, request, call_next), interceptor)
 
     def _run_as_guest(self, request: CallRequest, asend: AsyncCallNext, at: int) -> ToolResult:
         portal().require_elsewhere()  # the interceptors' loop will wait for that one
         return _released(guests().run(_held, self.arun(request, asend, at=at)))
 
 
-def _is_async(interceptor: Interceptor) -> TypeGuard[AsyncInterceptor]:
-    return inspect.iscoroutinefunction(interceptor) or inspect.iscoroutinefunction(
-        getattr(type(interceptor), "__call__", None)  # noqa: B004 - not whether, but of which kind
-    )
+def _as_async(interceptor: Interceptor) -> AsyncInterceptor | None:
+    """The interceptor if it is to be awaited."""
+    of_object = getattr(type(interceptor), "__call__", None)  # noqa: B004 - not whether, but of which kind
+    if inspect.iscoroutinefunction(interceptor) or inspect.iscoroutinefunction(of_object):
+        return cast("AsyncInterceptor", interceptor)
+    return None
 
 
 def _passed_on(changed: Any, request: CallRequest, interceptor: Interceptor) -> CallRequest:
     if not isinstance(changed, CallRequest):
-        raise TypeError(f"interceptor {_name(interceptor)} passed on a {type(changed).__name__}, no CallRequest")
+        raise TypeError(
+            f"interceptor {_name(interceptor)} passed on a {type(changed).__name__}, no CallRequest"
+        )
     if (changed.server, changed.tool) != (request.server, request.tool):
         raise ValueError(
-            f"interceptor {_name(interceptor)} passed on a request for another tool: an interceptor may change "
-            "arguments, headers and context; call the other tool itself instead"
+            f"interceptor {_name(interceptor)} passed on a request for another tool; it may change arguments, "
+            "headers and context; to call another tool, call that tool"
         )
     return changed
 

@@ -24,6 +24,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from mcp_adapters._context import sending
 from mcp_adapters._handshake import DiedInProbe
 from mcp_adapters._link import Link, LinkEnded
 from mcp_adapters._transports import transport_for
@@ -167,7 +168,13 @@ class Connection:
             raise self._discovery("its answer to tools/list is not of the protocol") from error
 
     async def call(
-        self, tool: str, arguments: Mapping[str, Any], *, timeout: float | None, default_timeout: float
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        timeout: float | None,
+        default_timeout: float,
+        headers: Mapping[str, str] | None = None,
     ) -> dict[str, Any]:
         """One `tools/call`, as JSON.
 
@@ -177,6 +184,7 @@ class Connection:
             timeout: Seconds without a sign of life; None means the server's own setting, else
                 `default_timeout`.
             default_timeout: For servers without a setting of their own.
+            headers: For the HTTP requests of this call; None for none.
 
         Raises:
             ToolExecutionError: The server answered with a JSON-RPC error.
@@ -191,7 +199,8 @@ class Connection:
         allowed = timeout or self._call_timeout or default_timeout
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
         try:
-            answer = await link.request(request, timeout=allowed)
+            with sending(headers):
+                answer = await link.request(request, timeout=allowed)
         except LinkEnded as ended:
             if self._closed:
                 raise self._closed_error() from ended

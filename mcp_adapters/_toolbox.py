@@ -15,7 +15,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from mcp_adapters._calls import Calls
+from mcp_adapters._calls import CallOptions, Calls
 from mcp_adapters._connection import Connection, ServerStatus
 from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
@@ -27,8 +27,11 @@ from mcp_adapters.errors import (
 )
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
+from mcp_adapters.interception import Interceptor
 from mcp_adapters.naming import Identity, NamePolicy, Names
+from mcp_adapters.outputs import OutputSchemaMode
 from mcp_adapters.providers import profile
+from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult
 
@@ -68,6 +71,18 @@ class Toolbox:
         call_timeout: Seconds without a sign of life from the server during a call; progress counts
             as one. A server's own `timeout` in its configuration comes before it.
         schema_limits: How large a tool's schema may be.
+        structured: Whether models read structured content beside content that does not say it:
+            "auto": when it adds something; "always"; "never".
+        output_schema: What a result that breaks the tool's output schema does: "strict": raise
+            InvalidResultError, with the result in it; "warn": one warning for each tool; "off".
+        max_result_chars: Characters of a result's text that a model gets: its head and its tail, with
+            a line that says how much is missing and where it is. None means all. `ToolResult.text`
+            is always whole.
+        max_identical_failures: After so many failures in a row of one tool with the same arguments,
+            the same call is not sent again: ToolExecutionError, until the tool is called otherwise.
+            None means any number.
+        interceptors: Functions around every call, the first one outermost; see
+            `mcp_adapters.interception`.
 
     """
 
@@ -86,6 +101,11 @@ class Toolbox:
         connect_timeout: float = 60.0,
         call_timeout: float = 300.0,
         schema_limits: SchemaLimits | None = None,
+        structured: StructuredMode = "auto",
+        output_schema: OutputSchemaMode = "warn",
+        max_result_chars: int | None = 400_000,
+        max_identical_failures: int | None = None,
+        interceptors: Sequence[Interceptor] = (),
     ) -> None:
         self._servers = load_servers(servers, environ=os.environ)
         self._filters = _filters(tools, self._servers)
@@ -96,10 +116,17 @@ class Toolbox:
         self._provider = None if provider is None else profile(provider)
         self._on_bad_tool: OnBadTool = on_bad_tool
         self._on_server_failure: OnServerFailure = on_server_failure
-        self._on_tool_error: OnToolError = on_tool_error
         self._connect_timeout = connect_timeout
-        self._call_timeout = call_timeout
-        self._calls = Calls(on_tool_error=on_tool_error, timeout=call_timeout)
+        self._call_options = CallOptions(
+            timeout=call_timeout,
+            on_tool_error=on_tool_error,
+            structured=structured,
+            output_schema=output_schema,
+            max_result_chars=max_result_chars,
+            max_identical_failures=max_identical_failures,
+            interceptors=tuple(interceptors),
+        )
+        self._calls = Calls(self._call_options)
         self._limits = schema_limits or SchemaLimits()
         self._connections: Mapping[str, Connection] = {}
         self._catalog: Catalog | None = None
@@ -226,15 +253,21 @@ class Toolbox:
         self._catalog = catalog
         self._kept = catalog.names.given
         self._calls.begin(catalog.codecs, self._connections)
+        options = self._call_options
         self._by_name = {
-            spec.exposed_name: Tool(spec, self._calls, on_tool_error=self._on_tool_error)
+            spec.exposed_name: Tool(
+                spec,
+                self._calls,
+                on_tool_error=options.on_tool_error,
+                max_result_chars=options.max_result_chars,
+            )
             for spec in catalog.specs
         }
 
     async def _listing(self, connection: Connection) -> Listing | McpAdaptersError:
         try:
             await connection.open()
-            pages = await connection.list_pages(timeout=self._call_timeout)
+            pages = await connection.list_pages(timeout=self._call_options.timeout)
             return read_listing(connection.key, pages)
         except McpAdaptersError as error:
             return error

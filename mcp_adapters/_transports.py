@@ -18,6 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
 
+from mcp_adapters._context import add_call_headers
 from mcp_adapters._handshake import Protocol
 from mcp_adapters._link import Link, session_over
 from mcp_adapters._stdio import ChildProcess
@@ -90,6 +91,7 @@ class _Http(Transport):
                 headers=self._server.plain_headers(),
                 timeout=httpx2.Timeout(_CONNECT_S, read=None),
                 verify=_tls_context(),
+                event_hooks={"request": [add_call_headers]},
             )
         )
         transport = streamable_http_client(self._server.url, http_client=client)

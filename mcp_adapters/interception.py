@@ -71,7 +71,7 @@ class CallRequest:
     """For the HTTP requests of this call, over the server's own; of no effect where no HTTP is used."""
     context: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the framework knows of the call; see the framework package. Empty for plain Python."""
-    annotations: ToolAnnotations = ToolAnnotations()
+    annotations: ToolAnnotations = field(default_factory=ToolAnnotations)
     """What the server says about the tool's behaviour; untrusted."""
 
     def __post_init__(self) -> None:

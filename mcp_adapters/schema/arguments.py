@@ -26,7 +26,15 @@ from mcp_adapters.schema.references import Document, Schema, subschemas
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
-__all__ = ("MOST_EFFORT", "ArgumentCodec", "ArgumentProblem", "Decoded", "admitting_nulls", "depth_of", "describe")
+__all__ = (
+    "MOST_EFFORT",
+    "ArgumentCodec",
+    "ArgumentProblem",
+    "Decoded",
+    "admitting_nulls",
+    "depth_of",
+    "describe",
+)
 
 _LIMITS = SchemaLimits(bytes=2**31, nodes=2_000_000, depth=64)
 _MOST_TOLD = 10
