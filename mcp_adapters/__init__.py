@@ -120,6 +120,18 @@ if TYPE_CHECKING:
     from mcp_adapters.handlers import (
         ToolsChange as ToolsChange,
     )
+    from mcp_adapters.interception import (
+        AsyncCallNext as AsyncCallNext,
+    )
+    from mcp_adapters.interception import (
+        CallNext as CallNext,
+    )
+    from mcp_adapters.interception import (
+        CallRequest as CallRequest,
+    )
+    from mcp_adapters.interception import (
+        Interceptor as Interceptor,
+    )
     from mcp_adapters.naming import NamePolicy as NamePolicy
     from mcp_adapters.results import (
         StructuredMode as StructuredMode,
@@ -179,7 +191,12 @@ if TYPE_CHECKING:
     from mcp_adapters.spec import (
         UnknownPart as UnknownPart,
     )
-    from mcp_adapters.wording import error_text as error_text
+    from mcp_adapters.wording import (
+        error_text as error_text,
+    )
+    from mcp_adapters.wording import (
+        failed_result as failed_result,
+    )
 
 _HOME = {
     "mcp_adapters._connection": ("ServerStatus",),
@@ -215,6 +232,7 @@ _HOME = {
     "mcp_adapters.filtering": ("ToolFilter",),
     "mcp_adapters.frameworks": ("Framework",),
     "mcp_adapters.handlers": ("Handlers", "LogMessage", "Progress", "StateChange", "ToolsChange"),
+    "mcp_adapters.interception": ("AsyncCallNext", "CallNext", "CallRequest", "Interceptor"),
     "mcp_adapters.naming": ("NamePolicy",),
     "mcp_adapters.results": ("StructuredMode", "from_artifact", "placeholder", "shorten", "to_artifact"),
     "mcp_adapters.schema": ("SchemaLimits",),
@@ -234,7 +252,7 @@ _HOME = {
         "ToolSpec",
         "UnknownPart",
     ),
-    "mcp_adapters.wording": ("error_text",),
+    "mcp_adapters.wording": ("error_text", "failed_result"),
 }
 """Where each public name lives."""
 

@@ -21,6 +21,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolRequest, CallToolRequestParams, ListToolsRequest, PaginatedRequestParams
 from pydantic import ValidationError
 
+from mcp_adapters._context import sending
 from mcp_adapters._failures import Failures
 from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import DiedInProbe
@@ -322,6 +323,7 @@ class Connection:
         *,
         timeout: float | None = None,
         retry_safe: bool = False,
+        headers: Mapping[str, str] | None = None,
         on_progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
         """One `tools/call`, as JSON.
@@ -332,6 +334,7 @@ class Connection:
             timeout: Seconds without a sign of life; None means the server's or the toolbox's setting.
             retry_safe: The user says that calling twice does no harm: a call that was lost on its
                 way is then sent once more.
+            headers: For the HTTP requests of this call; None for none.
             on_progress: Told of progress, on the background loop.
 
         Raises:
@@ -347,19 +350,25 @@ class Connection:
         idle = timeout or self._call_timeout
         async with self._places:
             try:
-                return await self._called(request, tool, idle, on_progress)
+                return await self._called(request, tool, idle, headers, on_progress)
             except ConnectionLostError as error:
                 if not retry_safe and error.outcome == "unknown":
                     raise
-                return await self._called(request, tool, idle, on_progress)
+                return await self._called(request, tool, idle, headers, on_progress)
 
     async def _called(
-        self, request: CallToolRequest, tool: str, idle: float, on_progress: ProgressFnT | None
+        self,
+        request: CallToolRequest,
+        tool: str,
+        idle: float,
+        headers: Mapping[str, str] | None,
+        on_progress: ProgressFnT | None,
     ) -> dict[str, Any]:
         link = await self._live()
         total = self._supervision.total_timeout
         try:
-            answer = await link.request(request, idle=idle, total=total, on_progress=on_progress)
+            with sending(headers):
+                answer = await link.request(request, idle=idle, total=total, on_progress=on_progress)
         except LinkEnded as ended:
             if self._state == "closed":
                 raise self._failures.closed() from ended

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from mcp_adapters._calls import Calls
+from mcp_adapters._calls import CallOptions, Calls
 from mcp_adapters._connection import Reconnect, ServerStatus, Supervision
 from mcp_adapters._engine import Engine, OnServerFailure, Rules
 from mcp_adapters._handlers import running_loop
@@ -24,10 +24,13 @@ from mcp_adapters.errors import ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
 from mcp_adapters.handlers import Handlers, ToolsChange
+from mcp_adapters.interception import Interceptor
 from mcp_adapters.naming import NamePolicy, Names
+from mcp_adapters.outputs import OutputSchemaMode
 from mcp_adapters.providers import profile
+from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
-from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult
+from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
 
 __all__ = ("Toolbox",)
 
@@ -65,6 +68,18 @@ class Toolbox:
         call_timeout: Seconds without a sign of life from the server during a call; progress counts
             as one. A server's own `timeout` in its configuration comes before it.
         schema_limits: How large a tool's schema may be.
+        structured: Whether models read structured content beside content that does not say it:
+            "auto": when it adds something; "always"; "never".
+        output_schema: What a result that breaks the tool's output schema does: "strict": raise
+            InvalidResultError, with the result in it; "warn": one warning for each tool; "off".
+        max_result_chars: Characters of a result's text that a model gets: its head and its tail, with
+            a line that says how much is missing and where it is. None means all. `ToolResult.text`
+            is always whole.
+        max_identical_failures: After so many failures in a row of one tool with the same arguments,
+            the same call is not sent again: ToolExecutionError, until the tool is called otherwise.
+            None means any number.
+        interceptors: Functions around every call, the first one outermost; see
+            `mcp_adapters.interception`.
 
     """
 
@@ -87,6 +102,11 @@ class Toolbox:
         reconnect: Reconnect = "on_use",
         handlers: Handlers | None = None,
         schema_limits: SchemaLimits | None = None,
+        structured: StructuredMode = "auto",
+        output_schema: OutputSchemaMode = "warn",
+        max_result_chars: int | None = 400_000,
+        max_identical_failures: int | None = None,
+        interceptors: Sequence[Interceptor] = (),
     ) -> None:
         policy = names or NamePolicy()
         rules = Rules(
@@ -114,8 +134,15 @@ class Toolbox:
             adopted=self._adopted,
         )
         self._home = running_loop()
-        self._on_tool_error: OnToolError = on_tool_error
-        self._calls = Calls(on_tool_error=on_tool_error)
+        self._call_options = CallOptions(
+            on_tool_error=on_tool_error,
+            structured=structured,
+            output_schema=output_schema,
+            max_result_chars=max_result_chars,
+            max_identical_failures=max_identical_failures,
+            interceptors=tuple(interceptors),
+        )
+        self._calls = Calls(self._call_options)
         self._by_name: dict[str, Tool] = {}
 
     def _adopted(self, catalog: Catalog | None) -> None:
@@ -129,9 +156,18 @@ class Toolbox:
         self._by_name = {
             spec.exposed_name: tool
             if (tool := known.get(spec.exposed_name)) is not None and tool.spec == spec
-            else Tool(spec, self._calls, on_tool_error=self._on_tool_error)
+            else self._tool(spec)
             for spec in catalog.specs
         }
+
+    def _tool(self, spec: ToolSpec) -> Tool:
+        options = self._call_options
+        return Tool(
+            spec,
+            self._calls,
+            on_tool_error=options.on_tool_error,
+            max_result_chars=options.max_result_chars,
+        )
 
     # -- life ---------------------------------------------------------------------------------
 

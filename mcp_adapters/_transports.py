@@ -19,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
 
+from mcp_adapters._context import add_call_headers
 from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import Protocol
 from mcp_adapters._link import Inbox, Link, session_options, session_over
@@ -94,6 +95,7 @@ class _Http(Transport):
                 headers=self._server.plain_headers(),
                 timeout=httpx2.Timeout(_CONNECT_S, read=None),
                 verify=_tls_context(),
+                event_hooks={"request": [add_call_headers]},
             )
         )
         transport = streamable_http_client(self._server.url, http_client=client)

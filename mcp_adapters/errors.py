@@ -186,6 +186,8 @@ class InvalidResultError(ToolError):
 
     result: Any = None
     """The ToolResult as far as it could be read; None when nothing could."""
+    problems: tuple[Any, ...] = ()
+    """What in the structured content breaks the output schema, each with its place."""
 
 
 class ToolExecutionError(ToolError):

@@ -244,13 +244,23 @@ class Caller(Protocol):
     """Whoever carries out the calls of a tool."""
 
     def call(
-        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
     ) -> ToolResult:
         """Call and wait, from any thread but the background loop's own."""
         ...
 
     async def acall(
-        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
     ) -> ToolResult:
         """Call and await, from any asyncio event loop."""
         ...
@@ -263,12 +273,20 @@ class Tool:
     open, from any thread and from any event loop.
     """
 
-    __slots__ = ("_caller", "on_tool_error", "spec")
+    __slots__ = ("_caller", "max_result_chars", "on_tool_error", "spec")
 
-    def __init__(self, spec: ToolSpec, caller: Caller, *, on_tool_error: OnToolError = "return") -> None:
+    def __init__(
+        self,
+        spec: ToolSpec,
+        caller: Caller,
+        *,
+        on_tool_error: OnToolError = "return",
+        max_result_chars: int | None = None,
+    ) -> None:
         self.spec = spec
         self._caller = caller
         self.on_tool_error: OnToolError = on_tool_error
+        self.max_result_chars = max_result_chars
 
     @property
     def id(self) -> str:
@@ -320,13 +338,20 @@ class Tool:
         """The server's output schema, unchanged; a fresh copy, or None."""
         return self.spec.output_schema
 
-    def call(self, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None) -> ToolResult:
+    def call(
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> ToolResult:
         """Call the tool and wait for its result.
 
         Args:
             arguments: By the tool's `input_schema`; None means no arguments.
             timeout: Seconds without a sign of life from the server; None means the toolbox's
                 `call_timeout`.
+            context: What interceptors get as `CallRequest.context`; None for nothing.
 
         Returns:
             The result, also when the tool says that it failed (`is_error`).
@@ -334,25 +359,30 @@ class Tool:
         Raises:
             InvalidArgumentsError: The arguments break the schema; nothing was sent.
             ToolExecutionError: The server refused the call, or `on_tool_error` is "raise" and
-                the tool failed.
+                the tool failed, or the same call failed too often (`max_identical_failures`).
             ToolTimeoutError: No answer in time.
             ConnectionLostError: The connection ended; `outcome` says whether it was sent.
             ConnectError: The server was gone and could not be reached again.
-            InvalidResultError: The answer is not a tool result.
+            InvalidResultError: The answer is not a tool result, or breaks the tool's output schema
+                and `output_schema` is "strict"; `result` then has the whole of it.
             ToolboxClosedError: The toolbox is closed.
             SyncCallInEventLoopError: Called on the thread of the background event loop.
 
         """
-        return self._caller.call(self.spec, arguments, timeout=timeout)
+        return self._caller.call(self.spec, arguments, timeout=timeout, context=context)
 
     async def acall(
-        self, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
     ) -> ToolResult:
         """Call the tool and await its result; as `call`, from any asyncio event loop.
 
         Cancelling the awaiting task cancels the call at the server too.
         """
-        return await self._caller.acall(self.spec, arguments, timeout=timeout)
+        return await self._caller.acall(self.spec, arguments, timeout=timeout, context=context)
 
     def __repr__(self) -> str:
         return f"<Tool {self.name!r} of {self.server!r}>"

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
+from llama_index.core.instrumentation.dispatcher import active_instrument_tags  # type: ignore[attr-defined] # not in its __all__
+from llama_index.core.instrumentation.span import active_span_id
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
@@ -23,7 +25,7 @@ from mcp_adapters import (
     Tool,
     ToolError,
     ToolResult,
-    error_text,
+    failed_result,
 )
 from mcp_adapters_llamaindex._content import to_blocks
 
@@ -74,7 +76,9 @@ class McpTool(FunctionTool):
 
     Made by `toolbox.to("llamaindex")`. The arguments go to the server exactly as the model gave
     them, whatever their names; `ToolOutput.raw_output` is the `ToolResult` with everything that
-    the server said.
+    the server said, and `ToolOutput.exception` the error of a call that has no answer.
+
+    Interceptors find in the context of a call: `span_id` and `tags` of LlamaIndex's instrumentation.
 
     Args:
         tool: A tool of an open toolbox.
@@ -108,7 +112,7 @@ class McpTool(FunctionTool):
         """Call the tool and wait; positional arguments go to the properties in schema order."""
         sent = self._named(args, arguments)
         try:
-            return self._answer(sent, self._tool.call(sent))
+            return self._answer(sent, self._tool.call(sent, context=_context()))
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
 
@@ -116,7 +120,7 @@ class McpTool(FunctionTool):
         """Call the tool from any event loop; positional arguments as in `call`."""
         sent = self._named(args, arguments)
         try:
-            return self._answer(sent, await self._tool.acall(sent))
+            return self._answer(sent, await self._tool.acall(sent, context=_context()))
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
 
@@ -130,26 +134,22 @@ class McpTool(FunctionTool):
             )
         return {**dict(zip(names, args, strict=False)), **arguments}
 
-    def _answer(self, sent: Mapping[str, Any], result: ToolResult) -> ToolOutput:
+    def _answer(
+        self, sent: Mapping[str, Any], result: ToolResult, error: McpAdaptersError | None = None
+    ) -> ToolOutput:
         return ToolOutput(
             tool_name=self._tool.name,
-            blocks=to_blocks(result),
+            blocks=to_blocks(result, max_chars=self._tool.max_result_chars),
             raw_input=dict(sent),
             raw_output=result,
             is_error=result.is_error,
+            exception=error,
         )
 
     def _failure(self, sent: Mapping[str, Any], error: McpAdaptersError) -> ToolOutput:
         if self._tool.on_tool_error == "raise":
             raise error
-        return ToolOutput(
-            tool_name=self._tool.name,
-            content=error_text(error),
-            raw_input=dict(sent),
-            raw_output=error,
-            is_error=True,
-            exception=error,
-        )
+        return self._answer(sent, failed_result(error), error)
 
 
 class McpToolSpec(BaseToolSpec):
@@ -172,6 +172,11 @@ class McpToolSpec(BaseToolSpec):
     async def to_tool_list_async(self, *_: Any, **__: Any) -> list[FunctionTool]:
         """The toolbox's tools as they are now; for code that awaits the list."""
         return await asyncio.sleep(0, self.to_tool_list())
+
+
+def _context() -> dict[str, Any]:
+    """What LlamaIndex knows of the call that is being made."""
+    return {"span_id": active_span_id.get(), "tags": dict(active_instrument_tags.get())}
 
 
 def _described(tool: Tool) -> str:

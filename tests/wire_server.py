@@ -8,10 +8,11 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
     ledger    a file that gets one JSON line for each process start and each message
     era       "handshake" (default), "modern"; with ", late" the probe is answered only when the
               handshake comes too; "dies of the probe": no answer to it, and the end at the handshake
+    answers   what calls are answered with, by tool name: an object with `result` or `error`
     at_start  "exit": end at once with code 3 and a word on stderr; "silent": answer nothing, ever;
               "noise": print text that is no message before and between messages
 
-What a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
+What else a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
 isError, `refuse` answers a JSON-RPC error, `picture` sends text and an image, `structured` sends
 structured content, `die` ends the process, `hang` never answers; everything else answers "ok".
 """
@@ -80,7 +81,7 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
     elif method == "tools/list":
         reply["result"] = listing(script, params.get("cursor"))
     elif method == "tools/call":
-        outcome = called(params["name"], params.get("arguments") or {})
+        outcome = scripted(script, params["name"]) or called(params["name"], params.get("arguments") or {})
         if outcome is None:
             return
         reply.update(outcome)
@@ -103,6 +104,11 @@ def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
     elif start + size < len(tools):
         result["nextCursor"] = str(start + size)
     return result
+
+
+def scripted(script: dict[str, Any], name: str) -> dict[str, Any] | None:
+    outcome: dict[str, Any] | None = script.get("answers", {}).get(name)
+    return outcome
 
 
 def called(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:

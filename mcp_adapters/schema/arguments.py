@@ -26,11 +26,20 @@ from mcp_adapters.schema.references import Document, Schema, subschemas
 if TYPE_CHECKING:
     from jsonschema_rs import Validator
 
-__all__ = ("ArgumentCodec", "ArgumentProblem", "Decoded", "describe")
+__all__ = (
+    "MOST_EFFORT",
+    "ArgumentCodec",
+    "ArgumentProblem",
+    "Decoded",
+    "admitting_nulls",
+    "depth_of",
+    "describe",
+)
 
 _LIMITS = SchemaLimits(bytes=2**31, nodes=2_000_000, depth=64)
 _MOST_TOLD = 10
-_MOST_EFFORT = 10_000_000  # schemas looked at for one value; about a second of work
+MOST_EFFORT = 10_000_000
+"""Schemas looked at for one value, from which validating would take more than about a second."""
 _UNLIMITED = SchemaLimits(bytes=2**31, nodes=10_000_000, depth=128)
 
 
@@ -112,7 +121,7 @@ class _Reader:
             return None
         draft: Draft = declared_draft(schema) or "2020-12"
         document = Document(schema, draft=draft)
-        return cls(document, compile_schema(_admitting_nulls(schema), draft=draft), Effort(document))
+        return cls(document, compile_schema(admitting_nulls(schema), draft=draft), Effort(document))
 
     def read(self, given: dict[str, Any], renames: Renames) -> Decoded:
         if not _has_whole_float(given) and self._is_feasible(given) and self.validator.is_valid(given):
@@ -129,10 +138,10 @@ class _Reader:
 
     def _is_feasible(self, arguments: dict[str, Any]) -> bool:
         """Say whether validating takes a bounded time, which a schema can be made to prevent."""
-        return self.effort.bound(_depth(arguments)) <= _MOST_EFFORT
+        return self.effort.bound(depth_of(arguments)) <= MOST_EFFORT
 
 
-def _admitting_nulls(schema: Schema) -> Schema:
+def admitting_nulls(schema: Schema) -> Schema:
     """Copy a schema so that OpenAPI's `nullable`, which JSON Schema does not know, admits null."""
     copied: Schema = json.loads(json.dumps(schema))
     stack: list[Any] = [copied]
@@ -149,7 +158,8 @@ def _admitting_nulls(schema: Schema) -> Schema:
     return copied
 
 
-def _depth(value: Any) -> int:
+def depth_of(value: Any) -> int:
+    """Count the objects and lists inside one another in JSON."""
     deepest = 0
     stack = [(value, 0)]
     while stack:

@@ -245,7 +245,7 @@ def test_what_the_model_reads_is_bounded():
     schema = _object(
         {f"p{'x' * 100}{i}": {"enum": ["v" * 90] * 1 + [f"w{j}" for j in range(40)]} for i in range(60)}
     )
-    given = {name: "y" * 10_000 for name in schema["properties"]}
+    given = dict.fromkeys(schema["properties"], "y" * 10000)
 
     text = describe(_decode(schema, given).problems, "t")
 

@@ -120,7 +120,7 @@ def test_the_meta_schema_as_a_tools_schema_ends():
         for key in ("properties", "$defs", "dependentSchemas")
     }
     lists = {key: {"type": "array", "items": inner} for key in ("anyOf", "allOf", "oneOf", "prefixItems")}
-    singles = {key: inner for key in SCHEMA_KEYWORDS}
+    singles = dict.fromkeys(SCHEMA_KEYWORDS, inner)
     _survive({"type": "object", "properties": {**maps, **lists, **singles}})
 
 
