@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -49,8 +50,8 @@ class FaultServer:
         self.key = key
         self.era: Era = script.get("era", "legacy")
         self._script = folder / f"{key}.json"
-        self._ledger = folder / f"{key}.ledger"
-        self._script.write_text(json.dumps({**script, "ledger": str(self._ledger)}))
+        self.ledger = folder / f"{key}.ledger"
+        self._script.write_text(json.dumps({**script, "ledger": str(self.ledger)}))
 
     def config(self) -> StdioServer | HttpServer:
         """What a toolbox takes."""
@@ -74,9 +75,13 @@ class FaultServer:
         given = arguments()
         return toolbox.call(f"{self.key}_do", given).text == given["id"]
 
+    def signal(self) -> None:
+        """Let the calls that are late until "signal" be answered."""
+        os.kill(self.pids()[-1], signal.SIGUSR1)
+
     def events(self, event: str | None = None, **facts: Any) -> list[dict[str, Any]]:
         """The ledger's entries of one kind, in order."""
-        text = self._ledger.read_text() if self._ledger.exists() else ""
+        text = self.ledger.read_text() if self.ledger.exists() else ""
         entries = [json.loads(line) for line in text.splitlines()]
         wanted = {**({"event": event} if event else {}), **facts}
         return [entry for entry in entries if wanted.items() <= entry.items()]
@@ -114,7 +119,8 @@ class HttpFaults(FaultServer):
         command = [*PYTHON, str(HERE / "http_server.py"), str(self._script), str(self.port)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
-        self.port = int(process.stdout.readline() or 0)
+        with process.stdout as output:
+            self.port = int(output.readline() or 0)
         return process
 
     def config(self) -> HttpServer:
@@ -122,7 +128,7 @@ class HttpFaults(FaultServer):
 
     def end(self) -> None:
         self._process.kill()
-        self._process.communicate()
+        self._process.wait()
 
     def restart(self) -> None:
         """A new process on the same port, which knows nothing of the old one's sessions."""

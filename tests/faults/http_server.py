@@ -46,6 +46,8 @@ class Handler(BaseHTTPRequestHandler):
     _message: Json
     _streaming = False
     """Whether the head of an event stream has been sent for this request."""
+    _answered = False
+    """Whether a whole body has been sent for this request; HTTP has no place for a second one."""
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing."""
@@ -61,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         faults = self.server.faults
         message = self._message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self._streaming = False
+        self._streaming = self._answered = False
         if not self._knows_session():
             faults.record("rejected", method=message.get("method"), id=message.get("id"))
             return self._status(404)
@@ -140,7 +142,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.faults.script.get("answers") == "sse" or self._streaming:
             self._begin_stream()
             self._chunk(b"event: message\ndata: " + json.dumps(message).encode() + b"\n\n")
-        else:
+        elif not self._answered:
             self._body(json.dumps(message).encode(), "application/json", self._new_session())
 
     def _raw(self, data: bytes) -> bool:
@@ -174,6 +176,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def _body(self, data: bytes, kind: str, headers: dict[str, str] | None = None) -> None:
+        self._answered = True
         self._head(200, {"Content-Type": kind, "Content-Length": str(len(data)), **(headers or {})})
         self.wfile.write(data)
 

@@ -20,7 +20,7 @@ to an `id` that the ledger repeats, so that a call that ran twice is seen. The f
     only over HTTP: status (status), not_mcp, hang_up, reset, drop_stream, lose_session, stop_listening
 
 `until` is a number of seconds or an event of the ledger: "cancelled" or "aborted" of this request, or
-a method that was received.
+a method that was received; "signal" is the signal SIGUSR1.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ class Server:
         self._news = threading.Condition()
         if "sigterm" in script.get("ignore", ()):
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGUSR1, lambda *_: self.note("signal"))
         self.record("start")
         self._at_start(script.get("at_start"))
 
@@ -94,16 +95,17 @@ class Server:
             params=params,
             **facts,
         )
-        self._note(str(message.get("method")))
+        self.note(str(message.get("method")))
         if message.get("method") == "notifications/cancelled":
-            self._note(f"cancelled {params.get('requestId')}")
+            self.note(f"cancelled {params.get('requestId')}")
 
     def aborted(self, request: Json) -> None:
         """The client hung up on a request that was not answered."""
         self.record("aborted", method=request.get("method"), id=request.get("id"))
-        self._note(f"cancelled {request.get('id')}")
+        self.note(f"cancelled {request.get('id')}")
 
-    def _note(self, what: str) -> None:
+    def note(self, what: str) -> None:
+        """Wake the answers that wait for `what`."""
         with self._news:
             self._seen.add(what)
             self._news.notify_all()
@@ -272,7 +274,7 @@ FAULTS: dict[str, Fault] = {
     "hang": _plainly(_hang),
     "late": _late,
     "twice": _plainly(_send, _send),
-    "wrong_id": _plainly(lambda reply, _: ("send", {**reply, "id": 987_654_321}), _hang),
+    "wrong_id": _plainly(lambda reply, _: ("send", {**reply, "id": 987_654_321})),
     "garbage": _plainly(_raw(b'\n  \n[1, 2]\n17\n{"level": "info"}\n{broken\n\x00\x01\n'), _send),
     "not_utf8": _plainly(_raw(b"\xff\xfe caf\xe9 \x80\n"), _send),
     "huge": _huge,
