@@ -127,6 +127,23 @@ def tool_schemas(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
+def closed_schemas(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
+    """Input schemas that say every argument, none of which may be null."""
+    leaves: list[dict[str, Any]] = [
+        {"type": "string"}, {"type": "integer"}, {"type": "boolean"}, {"enum": ["a", "b"]},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": "number", "minimum": -5},
+    ]  # fmt: skip
+    forms: list[st.SearchStrategy[dict[str, Any]]] = [st.sampled_from(leaves)]
+    if depth:
+        inner = st.deferred(lambda: closed_schemas(depth - 1))
+        forms += [inner, st.builds(lambda items: {"type": "array", "items": items}, inner)]
+    properties = draw(st.dictionaries(st.sampled_from(KEYS), st.one_of(forms), max_size=4))
+    required = [name for name in properties if draw(st.booleans())]
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**schema, "required": required} if required else schema
+
+
+@st.composite
 def instances(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
     """Values that the schema probably accepts."""
     return _instance(draw, schema, Document(schema, draft="2020-12"), 0)
