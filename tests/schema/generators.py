@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -103,6 +104,7 @@ def _combined_schema(draw: st.DrawFn, depth: int) -> Any:
     return {**(beside if isinstance(beside, dict) else {}), keyword: branches}
 
 
+@cache
 def _schema(depth: int) -> st.SearchStrategy[Any]:
     plain = st.one_of(
         _scalar_schema(), st.sampled_from([{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"$ref": "#"}])
