@@ -12,11 +12,13 @@ import json
 import statistics
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from mcp_adapters.schema import ArgumentCodec, Dialect, check, project
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def main(folder: str) -> None:

@@ -85,7 +85,7 @@ class ArgumentCodec:
         if found is not None and not isinstance(found, Mapping):
             return _refused("", f"the arguments are a {type(found).__name__}", "an object")
         given = dict(arguments or {})
-        if foreign := measure(given, limits=_LIMITS):
+        if foreign := measure(given, limits=_LIMITS, subject="it"):
             problems = tuple(
                 ArgumentProblem(pointer=p.pointer, reason=p.reason, accepted="JSON") for p in foreign
             )
@@ -228,7 +228,7 @@ def describe(problems: tuple[ArgumentProblem, ...], tool_name: str) -> str:
     lines = [f"The arguments for {tool_name} are not valid; the tool was not called."]
     for problem in problems[:_MOST_TOLD]:
         accepted = f" Accepted: {problem.accepted}." if problem.accepted else ""
-        lines.append(f"- {problem.pointer or 'arguments'}: {problem.reason}.{accepted}")
+        lines.append(f"- {cut(problem.pointer or 'arguments')}: {problem.reason}.{accepted}")
     if len(problems) > _MOST_TOLD:
         lines.append(f"- and {len(problems) - _MOST_TOLD} more problems.")
     return "\n".join(lines)

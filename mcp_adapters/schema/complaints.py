@@ -16,7 +16,7 @@ from mcp_adapters.schema.outline import cut, outline
 from mcp_adapters.schema.projection import Path, Renames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from jsonschema_rs import ValidationError
 
@@ -25,7 +25,22 @@ if TYPE_CHECKING:
 __all__ = ("ArgumentProblem", "complaints")
 
 _LONGEST_VALUE = 60
-_LONGEST_REASON = 200
+_PHRASES: Mapping[str, str] = {
+    "minimum": "is too small",
+    "exclusiveMinimum": "is too small",
+    "maximum": "is too large",
+    "exclusiveMaximum": "is too large",
+    "multipleOf": "is not a multiple",
+    "minLength": "is too short",
+    "maxLength": "is too long",
+    "pattern": "does not match the pattern",
+    "minItems": "has too few elements",
+    "maxItems": "has too many elements",
+    "uniqueItems": "has an element twice",
+    "minProperties": "has too few properties",
+    "maxProperties": "has too many properties",
+    "falseSchema": "is not accepted",
+}
 # A regular expression too costly to finish says nothing about the value; the server decides.
 _UNDECIDED = frozenset({"BacktrackLimitExceeded", "RegexEngineFailure"})
 
@@ -111,7 +126,7 @@ def _reason(error: ValidationError, keyword: str) -> str:
     if keyword in ("anyOf", "oneOf"):
         count = "more than one" if type(error.kind).__name__ == "OneOfMultipleValid" else "none"
         return f"{value} fits {count} of the forms"
-    return cut(error.message, _LONGEST_REASON)
+    return f"{value} {_PHRASES.get(keyword, f'breaks the rule {keyword!r}')}"
 
 
 def _schema_of(error: ValidationError, document: Document) -> Any:

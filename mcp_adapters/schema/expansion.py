@@ -8,6 +8,7 @@ levels into a cycle and no deeper than asked; beyond, the bare type of the targe
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ __all__ = ("At", "Expansion", "TooLargeError")
 
 _DEEPEST_REFERENCE = 24  # levels of schemas; deeper, a reference is not followed any more
 _CYCLES = 2
+_LONGEST_TEXT = 200  # of what is quoted in a description, in characters
 _KEPT = frozenset({
     "title", "description", "default", "format", "multipleOf", "minLength", "maxLength", "minItems",
     "maxItems", "uniqueItems", "minProperties", "maxProperties",
@@ -111,6 +113,7 @@ class Expansion:
         target = self._document.target(schema)
         if target is not None and is_legacy(self._document.draft):
             own = {key: schema[key] for key in _ANNOTATIONS if key in schema and key != "example"}
+            self._hide_references(schema, own)
             return self._unite(merge(own, self._refer(schema, target, at), drop=drop), drop)
         merged = self._own(schema, at)
         if target is not None:
@@ -135,7 +138,7 @@ class Expansion:
     def _stand_in(self, schema: Schema, target: Schema, reason: str) -> Schema:
         self.lose(schema, "$ref", reason)
         name = target.get("title") or self._document.pointer(target).rpartition("/")[2] or "the arguments"
-        text = f"{name}; its structure is not repeated here"
+        text = f"{name[:_LONGEST_TEXT]}; its structure is not repeated here"
         kinds = types_of(target)
         if kinds == ("object",):
             return {"type": "object", "additionalProperties": True, "description": text}
@@ -149,6 +152,7 @@ class Expansion:
         self._note_rest(schema)
         if "examples" in schema or "example" in schema:
             out["examples"] = schema["examples"] if "examples" in schema else [schema["example"]]
+        self._hide_references(schema, out)
         self._bounds(schema, out)
         self._pattern(schema, out)
         self._items(schema, out, at)
@@ -168,6 +172,15 @@ class Expansion:
                 self.lose(schema, keyword, "shown as anyOf")
             elif keyword not in _SAID and keyword not in _RULES:
                 self.lose(schema, keyword, "not known to models")
+
+    def _hide_references(self, schema: Schema, out: Schema) -> None:
+        """Move data that looks like a reference into the description: langchain-core follows it."""
+        for keyword in ("default", "examples", "enum"):
+            if keyword in out and _has_key(out[keyword], "$ref"):
+                self.lose(schema, keyword, "in the description: some frameworks take it for a reference")
+                describe(
+                    out, f"{keyword}: {json.dumps(out.pop(keyword), ensure_ascii=False)[:_LONGEST_TEXT]}"
+                )
 
     @staticmethod
     def _says_nothing(schema: Schema, keyword: str) -> bool:
@@ -204,7 +217,7 @@ class Expansion:
             return
         if _SPECIAL_PATTERN.search(pattern):
             self.lose(schema, "pattern", "moved into the description: not every provider can read it")
-            describe(out, f"Pattern: {pattern[:200]}")
+            describe(out, f"Pattern: {pattern[:_LONGEST_TEXT]}")
         else:
             out["pattern"] = pattern
 
@@ -244,7 +257,9 @@ class Expansion:
                 )
                 continue
             exposed = self._renamer.expose(key, at.path)
-            shown[exposed] = expanded if exposed == key else describe(dict(expanded), f"Sent as {key!r}")
+            shown[exposed] = (
+                expanded if exposed == key else describe(dict(expanded), f"Sent as {key[:_LONGEST_TEXT]!r}")
+            )
         if shown or "properties" in schema:
             out["properties"] = shown
         self._rest_of_properties(schema, out, at)
@@ -305,6 +320,19 @@ def describe(node: Schema, text: str) -> Schema:
     before = node.get("description")
     node["description"] = f"{before}\n{text}." if before else f"{text}."
     return node
+
+
+def _has_key(data: Any, key: str) -> bool:
+    stack = [data]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if key in value:
+                return True
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+    return False
 
 
 def _brief(node: Schema) -> str:

@@ -23,6 +23,7 @@ _TOLD = frozenset({
     "maxProperties",
 })  # fmt: skip
 _LONGEST_RULE = 160
+_LONGEST_PHRASE = 320
 _MOST_RULES = 8
 
 
@@ -35,7 +36,7 @@ def write_note(schema: Schema, losses: Iterable[Loss], told: Iterable[str]) -> s
         told: Sentences that are ready.
 
     Returns:
-        At most about 2,000 characters; empty when there is nothing to tell.
+        At most about 7,000 characters, and seldom any; empty when there is nothing to tell.
 
     """
     losses = tuple(losses)
@@ -54,7 +55,7 @@ def tell_narrowing(losses: Iterable[Loss]) -> list[str]:
 
 def _some(phrases: list[str]) -> str:
     more = f"; {len(phrases) - _MOST_RULES} more" if len(phrases) > _MOST_RULES else ""
-    return f"{'; '.join(phrases[:_MOST_RULES])}{more}"
+    return f"{'; '.join(phrase[:_LONGEST_PHRASE] for phrase in phrases[:_MOST_RULES])}{more}"
 
 
 def _place(loss: Loss) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ("Renamer",)
 
+_TAKEN_FOR_REFERENCE = "$ref"  # langchain-core takes a property of this name for a reference
 # Anthropic Messages API: "Property keys should match pattern ...", seen in the root object only.
 _ACCEPTED = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 
@@ -37,7 +38,8 @@ class Renamer:
 
     def expose(self, key: str, path: Path) -> str:
         """Give the key that models see for the server's key in the object at `path`."""
-        if _ACCEPTED.fullmatch(key) or (path and not self._everywhere):
+        kept = path and not self._everywhere and key != _TAKEN_FOR_REFERENCE
+        if _ACCEPTED.fullmatch(key) or kept:
             return key
         if (path, key) not in self._given:
             self._given[path, key] = self._invent(key)

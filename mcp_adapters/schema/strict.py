@@ -36,6 +36,10 @@ _LONG_LIST_CHARACTERS = 15_000
 _MOST_CHARACTERS = 120_000
 _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 _DROPPED = ("default", "examples", "uniqueItems", "minProperties", "maxProperties")
+_OF_PRESENCE = frozenset({
+    "$ref", "anyOf", "not", "if", "dependentRequired", "dependentSchemas", "dependencies", "maxProperties",
+})  # fmt: skip
+"""What cannot be kept when every property must be given."""
 _ANNOTATIONS = frozenset({"title", "description", "anyOf"})
 _ONLY_LISTED = "Only the listed properties can be given."
 
@@ -63,9 +67,9 @@ def openai_strict(schema: Schema) -> Projection:
 
 
 def _unsaid(schema: Schema, drawn: Sketch) -> Iterator[Loss]:
-    """Say where closing the objects would forbid what the schema only does not show."""
+    """Say where the form would forbid or demand what the schema only does not show."""
     for loss in drawn.losses:
-        if loss.keyword == "$ref":
+        if loss.keyword in _OF_PRESENCE:
             yield replace(loss, reason=f"not strict: {loss.reason}")
     closed = drawn.schema.get("additionalProperties") is False
     if not (drawn.schema["properties"] or closed or "properties" in schema):
@@ -105,6 +109,8 @@ class _Tightening:
         for keyword in _DROPPED:
             if keyword in node:
                 self._lose(steps, keyword, "in the description: strict mode forbids it")
+                if keyword == "maxProperties":
+                    self._refuse(steps, keyword, "every property must be given in strict mode")
                 describe(done, f"{keyword}: {json.dumps(node[keyword], ensure_ascii=False)[:200]}")
         if "format" in done and done["format"] not in _FORMATS:
             self._lose(steps, "format", "in the description: strict mode does not know it")

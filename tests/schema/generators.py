@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -103,6 +104,7 @@ def _combined_schema(draw: st.DrawFn, depth: int) -> Any:
     return {**(beside if isinstance(beside, dict) else {}), keyword: branches}
 
 
+@cache
 def _schema(depth: int) -> st.SearchStrategy[Any]:
     plain = st.one_of(
         _scalar_schema(), st.sampled_from([{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}, {"$ref": "#"}])
@@ -124,6 +126,23 @@ def tool_schemas(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.integers(0, 3)) == 0:
         root |= draw(_combined_schema(2))
     return root | {"$defs": {"A": draw(_schema(2)), "B": draw(_schema(1))}}
+
+
+@st.composite
+def closed_schemas(draw: st.DrawFn, depth: int = 2) -> dict[str, Any]:
+    """Input schemas that say every argument, none of which may be null."""
+    leaves: list[dict[str, Any]] = [
+        {"type": "string"}, {"type": "integer"}, {"type": "boolean"}, {"enum": ["a", "b"]},
+        {"anyOf": [{"type": "string"}, {"type": "integer"}]}, {"type": "number", "minimum": -5},
+    ]  # fmt: skip
+    forms: list[st.SearchStrategy[dict[str, Any]]] = [st.sampled_from(leaves)]
+    if depth:
+        inner = st.deferred(lambda: closed_schemas(depth - 1))
+        forms += [inner, st.builds(lambda items: {"type": "array", "items": items}, inner)]
+    properties = draw(st.dictionaries(st.sampled_from(KEYS), st.one_of(forms), max_size=4))
+    required = [name for name in properties if draw(st.booleans())]
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return {**schema, "required": required} if required else schema
 
 
 @st.composite

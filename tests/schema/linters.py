@@ -5,19 +5,22 @@ Each linter returns sentences, one for each breach; none means that the schema i
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema_rs
 
-from mcp_adapters.schema import Renames
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mcp_adapters.schema import Renames
 
 _ROOT_KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _UNPORTABLE = {
     "$ref", "$defs", "definitions", "$schema", "$id", "$anchor", "allOf", "oneOf", "not", "const", "nullable",
     "if", "then", "else", "patternProperties", "prefixItems", "additionalItems", "dependencies",
-    "dependentSchemas", "dependentRequired", "unevaluatedProperties", "unevaluatedItems", "discriminator",
+    "dependentSchemas", "dependentRequired", "unevaluatedProperties", "unevaluatedItems",
 }  # fmt: skip
 _GEMINI = {
     "type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems",
@@ -25,8 +28,8 @@ _GEMINI = {
     "example", "anyOf", "propertyOrdering", "default", "minimum", "maximum",
 }  # fmt: skip
 _STRICT = {
-    "type", "title", "description", "enum", "anyOf", "items", "minItems", "maxItems", "properties", "required",
-    "additionalProperties", "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
+    "type", "title", "description", "enum", "anyOf", "items", "minItems", "maxItems", "properties",
+    "required", "additionalProperties", "minLength", "maxLength", "pattern", "format", "minimum", "maximum",
     "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 }  # fmt: skip
 _STRICT_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
@@ -81,6 +84,10 @@ def _lint_node(node: Any) -> Iterator[str]:
         yield "required names an undefined property"
     if "anyOf" in node and "type" in node:
         yield "type beside anyOf"
+    if any('"$ref":' in json.dumps(node.get(keyword)) for keyword in ("default", "examples", "enum")):
+        yield "data that langchain-core takes for a reference"
+    if "$ref" in node.get("properties", ()):
+        yield "a property that langchain-core takes for a reference"
     if "properties" in node and kinds and "object" not in kinds:
         yield "properties of no object"
 
@@ -118,13 +125,14 @@ def _lint_gemini_node(node: Any, *, root: bool) -> Iterator[str]:
         return
     if found := node.keys() - _GEMINI:
         yield f"has {sorted(found)}"
-    if "anyOf" in node:
-        # A default of null is never sent: it tells langchain-google-genai that a property is optional.
-        if (node.keys() - {"anyOf"} and node.keys() != {"anyOf", "default"}) or node.get(
-            "default"
-        ) is not None:
-            yield "fields alongside any_of"
-        return
+    if "anyOf" not in node:
+        yield from _lint_gemini_type(node, root=root)
+    # A default of null is never sent: it tells langchain-google-genai that a property is optional.
+    elif node.keys() - {"anyOf", "default"} or node.get("default") is not None:
+        yield "fields alongside any_of"
+
+
+def _lint_gemini_type(node: dict[str, Any], *, root: bool) -> Iterator[str]:
     kind = node.get("type")
     if kind not in ("string", "number", "integer", "boolean", "array", "object"):
         yield f"type {kind!r}"

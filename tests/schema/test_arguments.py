@@ -46,15 +46,51 @@ NODE = _object({"v": WHOLE, "next": {"$ref": "#/$defs/Nd"}}, required=["v"])
         (_object({"a": {"enum": ["x", None]}}), {"a": None}, {"a": None}),
         (_object({"a": {}}), {"a": None}, {"a": None}),
         (_object({"o": INNER}), {"o": {"a": "x", "b": None, "n": None}}, {"o": {"a": "x", "n": None}}),
-        (_object({"l": {"type": "array", "items": INNER}}), {"l": [{"a": "x", "b": None}]}, {"l": [{"a": "x"}]}),
-        (_object({"m": {"type": "object", "additionalProperties": INNER}}), {"m": {"k": {"a": "x", "b": None}}}, {"m": {"k": {"a": "x"}}}),
-        (_object({"o": {"$ref": "#/$defs/I"}}, **{"$defs": {"I": INNER}}), {"o": {"a": "x", "b": None}}, {"o": {"a": "x"}}),
+        (
+            _object({"l": {"type": "array", "items": INNER}}),
+            {"l": [{"a": "x", "b": None}]},
+            {"l": [{"a": "x"}]},
+        ),
+        (
+            _object({"m": {"type": "object", "additionalProperties": INNER}}),
+            {"m": {"k": {"a": "x", "b": None}}},
+            {"m": {"k": {"a": "x"}}},
+        ),
+        (
+            _object({"o": {"$ref": "#/$defs/I"}}, **{"$defs": {"I": INNER}}),
+            {"o": {"a": "x", "b": None}},
+            {"o": {"a": "x"}},
+        ),
         (_object({"o": {"allOf": [INNER]}}), {"o": {"a": "x", "b": None}}, {"o": {"a": "x"}}),
-        (_object({"o": {"anyOf": [INNER, {"type": "null"}]}}), {"o": {"a": "x", "b": None}}, {"o": {"a": "x"}}),
-        (_object({"o": {"anyOf": [_object({"k": {"const": "a"}, "x": TEXT}), _object({"k": {"const": "b"}, "x": WHOLE, "y": TEXT})]}}),
-         {"o": {"k": "b", "x": "5", "y": None}}, {"o": {"k": "b", "x": 5}}),
-        (_object({"n": NODE}, **{"$defs": {"Nd": NODE}}), {"n": {"v": 1, "next": {"v": "2", "next": None}}}, {"n": {"v": 1, "next": {"v": 2}}}),
-        (_object({"a": TEXT, "b": TEXT}, anyOf=[{"required": ["a"]}, {"required": ["b"]}]), {"a": "x", "b": None}, {"a": "x"}),
+        (
+            _object({"o": {"anyOf": [INNER, {"type": "null"}]}}),
+            {"o": {"a": "x", "b": None}},
+            {"o": {"a": "x"}},
+        ),
+        (
+            _object(
+                {
+                    "o": {
+                        "anyOf": [
+                            _object({"k": {"const": "a"}, "x": TEXT}),
+                            _object({"k": {"const": "b"}, "x": WHOLE, "y": TEXT}),
+                        ]
+                    }
+                }
+            ),
+            {"o": {"k": "b", "x": "5", "y": None}},
+            {"o": {"k": "b", "x": 5}},
+        ),
+        (
+            _object({"n": NODE}, **{"$defs": {"Nd": NODE}}),
+            {"n": {"v": 1, "next": {"v": "2", "next": None}}},
+            {"n": {"v": 1, "next": {"v": 2}}},
+        ),
+        (
+            _object({"a": TEXT, "b": TEXT}, anyOf=[{"required": ["a"]}, {"required": ["b"]}]),
+            {"a": "x", "b": None},
+            {"a": "x"},
+        ),
         (_object({"n": WHOLE}), {"n": "5"}, {"n": 5}),
         (_object({"n": WHOLE}), {"n": "5.0"}, {"n": 5}),
         (_object({"n": WHOLE}), {"n": 3.0}, {"n": 3}),
@@ -69,10 +105,18 @@ NODE = _object({"v": WHOLE, "next": {"$ref": "#/$defs/Nd"}}, required=["v"])
         (_object({"filter[id]": TEXT}), {"filter_id_": "7"}, {"filter[id]": "7"}),
         (_object({"filter[id]": TEXT}), {"filter[id]": "7"}, {"filter[id]": "7"}),
         (_object({"filter[id]": TEXT}), {"filter_id_": None}, {}),
-        (_object({"self": TEXT, "config": TEXT, "__proto__": TEXT}), {"self": "a", "config": "b", "__proto__": "c"}, {"self": "a", "config": "b", "__proto__": "c"}),
-        (_object({"t": {"type": "array", "prefixItems": [WHOLE, TEXT], "items": {"type": "boolean"}}}), {"t": ["1", "2", "true"]}, {"t": [1, "2", True]}),
+        (
+            _object({"self": TEXT, "config": TEXT, "__proto__": TEXT}),
+            {"self": "a", "config": "b", "__proto__": "c"},
+            {"self": "a", "config": "b", "__proto__": "c"},
+        ),
+        (
+            _object({"t": {"type": "array", "prefixItems": [WHOLE, TEXT], "items": {"type": "boolean"}}}),
+            {"t": ["1", "2", "true"]},
+            {"t": [1, "2", True]},
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_can_only_be_meant_one_way_reaches_the_server_in_its_form(schema, given, sent):
     assert _decode(schema, given) == Decoded(arguments=sent)
 
@@ -80,36 +124,84 @@ def test_what_can_only_be_meant_one_way_reaches_the_server_in_its_form(schema, g
 @pytest.mark.parametrize(
     ("schema", "given", "problem"),
     [
-        (_object({"q": TEXT}, required=["q"]), {"q": None},
-         ArgumentProblem(pointer="/q", reason="it is null", accepted="string")),
-        (_object({"q": TEXT}, required=["q"]), {},
-         ArgumentProblem(pointer="/q", reason="it is required and missing", accepted="string")),
-        (_object({"n": WHOLE}), {"n": "five"},
-         ArgumentProblem(pointer="/n", reason='"five" is a string', accepted="integer")),
-        (_object({"n": {"type": "integer", "minimum": 3, "maximum": 9}}), {"n": 1},
-         ArgumentProblem(pointer="/n", reason="1 is less than the minimum of 3", accepted="integer, at least 3, at most 9")),
-        (_object({"k": {"enum": ["a", "b"]}}), {"k": "c"},
-         ArgumentProblem(pointer="/k", reason='"c" is not accepted', accepted='one of "a", "b"')),
-        (_object({"k": {"const": "a"}}), {"k": "c"},
-         ArgumentProblem(pointer="/k", reason='"c" is not accepted', accepted='"a"')),
-        (_object({"u": {"anyOf": [WHOLE, INNER]}}), {"u": []},
-         ArgumentProblem(pointer="/u", reason="[] fits none of the forms", accepted="integer or object with a, b?, n?")),
-        (_object({"u": {"oneOf": [WHOLE, {"minimum": 1}]}}), {"u": 5},
-         ArgumentProblem(pointer="/u", reason="5 fits more than one of the forms", accepted="integer or any value, at least 1")),
-        (_object({"x y": TEXT}, additionalProperties=False), {"z": 1},
-         ArgumentProblem(pointer="", reason="unknown: 'z'", accepted="only x_y")),
-        (_object({}, additionalProperties=False), {"z": 1},
-         ArgumentProblem(pointer="", reason="unknown: 'z'", accepted="nothing")),
-        (_object({"x y": INNER}), {"x_y": {"a": 1}},
-         ArgumentProblem(pointer="/x_y/a", reason="1 is an integer", accepted="string")),
-        (_object({"x y": TEXT}, required=["x y"]), {},
-         ArgumentProblem(pointer="/x_y", reason="it is required and missing", accepted="string")),
-        (_object({"n": {"$ref": "#/$defs/N"}}, **{"$defs": {"N": WHOLE}}), {"n": []},
-         ArgumentProblem(pointer="/n", reason="[] is an array", accepted="integer")),
-        (_object({"l": {"type": "array", "items": {"type": "array", "items": WHOLE}}}), {"l": 5},
-         ArgumentProblem(pointer="/l", reason="5 is an integer", accepted="array of array of integer")),
+        (
+            _object({"q": TEXT}, required=["q"]),
+            {"q": None},
+            ArgumentProblem(pointer="/q", reason="it is null", accepted="string"),
+        ),
+        (
+            _object({"q": TEXT}, required=["q"]),
+            {},
+            ArgumentProblem(pointer="/q", reason="it is required and missing", accepted="string"),
+        ),
+        (
+            _object({"n": WHOLE}),
+            {"n": "five"},
+            ArgumentProblem(pointer="/n", reason='"five" is a string', accepted="integer"),
+        ),
+        (
+            _object({"n": {"type": "integer", "minimum": 3, "maximum": 9}}),
+            {"n": 1},
+            ArgumentProblem(pointer="/n", reason="1 is too small", accepted="integer, at least 3, at most 9"),
+        ),
+        (
+            _object({"k": {"enum": ["a", "b"]}}),
+            {"k": "c"},
+            ArgumentProblem(pointer="/k", reason='"c" is not accepted', accepted='one of "a", "b"'),
+        ),
+        (
+            _object({"k": {"const": "a"}}),
+            {"k": "c"},
+            ArgumentProblem(pointer="/k", reason='"c" is not accepted', accepted='"a"'),
+        ),
+        (
+            _object({"u": {"anyOf": [WHOLE, INNER]}}),
+            {"u": []},
+            ArgumentProblem(
+                pointer="/u", reason="[] fits none of the forms", accepted="integer or object with a, b?, n?"
+            ),
+        ),
+        (
+            _object({"u": {"oneOf": [WHOLE, {"minimum": 1}]}}),
+            {"u": 5},
+            ArgumentProblem(
+                pointer="/u",
+                reason="5 fits more than one of the forms",
+                accepted="integer or any value, at least 1",
+            ),
+        ),
+        (
+            _object({"x y": TEXT}, additionalProperties=False),
+            {"z": 1},
+            ArgumentProblem(pointer="", reason="unknown: 'z'", accepted="only x_y"),
+        ),
+        (
+            _object({}, additionalProperties=False),
+            {"z": 1},
+            ArgumentProblem(pointer="", reason="unknown: 'z'", accepted="nothing"),
+        ),
+        (
+            _object({"x y": INNER}),
+            {"x_y": {"a": 1}},
+            ArgumentProblem(pointer="/x_y/a", reason="1 is an integer", accepted="string"),
+        ),
+        (
+            _object({"x y": TEXT}, required=["x y"]),
+            {},
+            ArgumentProblem(pointer="/x_y", reason="it is required and missing", accepted="string"),
+        ),
+        (
+            _object({"n": {"$ref": "#/$defs/N"}}, **{"$defs": {"N": WHOLE}}),
+            {"n": []},
+            ArgumentProblem(pointer="/n", reason="[] is an array", accepted="integer"),
+        ),
+        (
+            _object({"l": {"type": "array", "items": {"type": "array", "items": WHOLE}}}),
+            {"l": 5},
+            ArgumentProblem(pointer="/l", reason="5 is an integer", accepted="array of array of integer"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_problem_names_the_place_the_reason_and_the_accepted_form(schema, given, problem):
     assert _decode(schema, given).problems == (problem,)
 
@@ -182,10 +274,15 @@ def test_a_read_only_mapping_is_taken():
 def test_renamed_keys_come_back_at_every_depth():
     schema = _object(
         {
-            "a b": {"type": "array", "items": _object({"c d": TEXT, "m": {"type": "object", "additionalProperties": _object({"e f": TEXT})}})},
+            "a b": {
+                "type": "array",
+                "items": _object(
+                    {"c d": TEXT, "m": {"type": "object", "additionalProperties": _object({"e f": TEXT})}}
+                ),
+            },
             "u": {"anyOf": [_object({"g h": TEXT}), TEXT]},
         }
-    )  # fmt: skip
+    )
     renames = project(check(schema).schema, "gemini").renames
     codec = ArgumentCodec(json.dumps(schema), renames)
 

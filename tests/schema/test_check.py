@@ -71,12 +71,20 @@ def test_a_schema_that_describes_an_object_passes_unchanged(raw):
         ({"type": "object", "required": None}, {"type": "object"}, ["/required"]),
         ({"type": "object", "properties": []}, {"type": "object", "properties": {}}, ["/properties"]),
         ({"type": None}, {"type": "object"}, ["/type", ""]),
-        (_property({"properties": None, "enum": None}), _property({}), ["/properties/a/properties", "/properties/a/enum"]),
+        (
+            _property({"properties": None, "enum": None}),
+            _property({}),
+            ["/properties/a/properties", "/properties/a/enum"],
+        ),
         (_property({"default": None, "const": None}), _property({"default": None, "const": None}), []),
         (_property({"type": "any"}), _property({}), ["/properties/a/type"]),
         (_property({"required": ["x", "x"]}), _property({"required": ["x"]}), ["/properties/a/required"]),
         (_property({"type": ["null", "null"]}), _property({"type": ["null"]}), ["/properties/a/type"]),
-        (_property({"description": 3, "examples": "x"}), _property({}), ["/properties/a/description", "/properties/a/examples"]),
+        (
+            _property({"description": 3, "examples": "x"}),
+            _property({}),
+            ["/properties/a/description", "/properties/a/examples"],
+        ),
         (_property({"pattern": "["}), _property({}), ["/properties/a/pattern"]),
         (
             _property({"patternProperties": {"(": {}, "^b": {}}, "additionalProperties": False}),
@@ -88,7 +96,11 @@ def test_a_schema_that_describes_an_object_passes_unchanged(raw):
             _property({"$ref": "#/$defs/Page%5BItem%5D"}) | {"$defs": {"Page[Item]": {}}},
             ["/properties/a/$ref"],
         ),
-        ({"$schema": "https://x.test/mine", "type": "object"}, {"$schema": DRAFT_2020, "type": "object"}, ["/$schema"]),
+        (
+            {"$schema": "https://x.test/mine", "type": "object"},
+            {"$schema": DRAFT_2020, "type": "object"},
+            ["/$schema"],
+        ),
         (_property({"items": [{}]}), _property({"items": [{}]}) | {"$schema": DRAFT_07}, [""]),
         (
             _property({"minimum": 1, "exclusiveMinimum": True}),
@@ -96,7 +108,7 @@ def test_a_schema_that_describes_an_object_passes_unchanged(raw):
             [""],
         ),
     ],
-)  # fmt: skip
+)
 def test_what_can_only_be_meant_one_way_is_repaired_with_a_note(raw, repaired, pointers):
     verdict = check(raw)
 
@@ -154,12 +166,20 @@ def test_a_schema_that_cannot_be_used_is_refused_at_its_place(raw, pointers):
 def test_every_problem_is_reported_not_only_the_first():
     raw = {
         "type": "object",
-        "properties": {"a": {"type": "strnig"}, "b": {"$ref": "#/no"}, "c": {"$ref": "https://x.test/"}, "d": {"minItems": "x"}},
-    }  # fmt: skip
+        "properties": {
+            "a": {"type": "strnig"},
+            "b": {"$ref": "#/no"},
+            "c": {"$ref": "https://x.test/"},
+            "d": {"minItems": "x"},
+        },
+    }
 
     assert sorted(_pointers(raw)) == [
-        "/properties/a/type", "/properties/b/$ref", "/properties/c/$ref", "/properties/d/minItems",
-    ]  # fmt: skip
+        "/properties/a/type",
+        "/properties/b/$ref",
+        "/properties/c/$ref",
+        "/properties/d/minItems",
+    ]
 
 
 def test_a_problem_says_where_what_and_what_to_do():

@@ -23,37 +23,79 @@ ANY = {"anyOf": [{"type": "number"}, {"type": "boolean"}, {"type": "string"}]}
 @pytest.mark.parametrize(
     ("inner", "shown"),
     [
-        ({"type": ["string", "null"], "enum": ["m", None]}, {"type": "string", "enum": ["m"], "nullable": True}),
-        ({"type": ["string", "integer", "null"]},
-         {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer", "nullable": True}]}),
-        ({"anyOf": [{"type": "string"}, {"type": "null"}], "description": "d"},
-         {"type": "string", "nullable": True, "description": "d"}),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "d"},
-         {"anyOf": [{"type": "string", "description": "d"}, {"type": "integer"}]}),
+        (
+            {"type": ["string", "null"], "enum": ["m", None]},
+            {"type": "string", "enum": ["m"], "nullable": True},
+        ),
+        (
+            {"type": ["string", "integer", "null"]},
+            {"anyOf": [{"type": "string", "nullable": True}, {"type": "integer", "nullable": True}]},
+        ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "null"}], "description": "d"},
+            {"type": "string", "nullable": True, "description": "d"},
+        ),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "integer"}], "description": "d"},
+            {"anyOf": [{"type": "string", "description": "d"}, {"type": "integer"}]},
+        ),
         ({"const": "fast"}, {"type": "string", "enum": ["fast"]}),
         ({"type": "integer", "enum": [1, 2]}, {"type": "integer", "description": "One of: 1, 2."}),
         ({"type": "string", "enum": ["", "a"]}, {"type": "string", "description": 'One of: "", "a".'}),
         ({"type": "string", "format": "uri"}, {"type": "string", "description": "Format: uri."}),
         ({"type": "string", "format": "date-time"}, {"type": "string", "format": "date-time"}),
-        ({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9}, {"type": "integer", "minimum": 1, "maximum": 8}),
-        ({"type": "number", "exclusiveMinimum": 0}, {"type": "number", "minimum": 0, "description": "Greater than 0."}),
-        ({"type": "array", "items": {"type": "string"}, "uniqueItems": True},
-         {"type": "array", "items": {"type": "string"}, "description": "Without duplicates."}),
+        (
+            {"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9},
+            {"type": "integer", "minimum": 1, "maximum": 8},
+        ),
+        (
+            {"type": "number", "exclusiveMinimum": 0},
+            {"type": "number", "minimum": 0, "description": "Greater than 0."},
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+            {"type": "array", "items": {"type": "string"}, "description": "Without duplicates."},
+        ),
         ({"type": "array"}, {"type": "array", "items": ANY}),
         ({}, ANY),
         ({"type": "null"}, {"type": "string", "nullable": True, "description": "Always null."}),
-        ({"type": "object", "description": "free"},
-         {"type": "string", "description": "free\nObject written as JSON text."}),
-        ({"type": "object", "additionalProperties": {"type": "integer"}},
-         {"type": "string",
-          "description": 'Object written as JSON text by the schema {"additionalProperties": {"type": "integer"}}.'}),
-        ({"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "string", "default": "d"}}, "required": ["y"]},
-         {"type": "object", "required": ["y"], "properties": {
-             "x": {"type": "string", "default": None}, "y": {"type": "string", "description": 'Default: "d".'}}}),
-        ({"type": "object", "properties": {"x y": {"type": "string"}}, "required": ["x y"]},
-         {"type": "object", "properties": {"x_y": {"type": "string", "description": "Sent as 'x y'."}}, "required": ["x_y"]}),
+        (
+            {"type": "object", "description": "free"},
+            {"type": "string", "description": "free\nObject written as JSON text."},
+        ),
+        (
+            {"type": "object", "additionalProperties": {"type": "integer"}},
+            {
+                "type": "string",
+                "description": "Object written as JSON text by the schema "
+                '{"additionalProperties": {"type": "integer"}}.',
+            },
+        ),
+        (
+            {
+                "type": "object",
+                "properties": {"x": {"type": "string"}, "y": {"type": "string", "default": "d"}},
+                "required": ["y"],
+            },
+            {
+                "type": "object",
+                "required": ["y"],
+                "properties": {
+                    "x": {"type": "string", "default": None},
+                    "y": {"type": "string", "description": 'Default: "d".'},
+                },
+            },
+        ),
+        (
+            {"type": "object", "properties": {"x y": {"type": "string"}}, "required": ["x y"]},
+            {
+                "type": "object",
+                "properties": {"x_y": {"type": "string", "description": "Sent as 'x y'."}},
+                "required": ["x_y"],
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_inner_form_is_said_in_the_subset(inner, shown):
     projection = _project({"type": "object", "properties": {"p": inner}})
 

@@ -14,9 +14,17 @@ from .linters import lint_gemini, lint_portable
 
 DIALECTS: tuple[Dialect, ...] = get_args(Dialect)
 SCHEMA_KEYWORDS = (
-    "additionalProperties", "contains", "else", "if", "items", "not", "propertyNames", "then",
-    "unevaluatedItems", "unevaluatedProperties",
-)  # fmt: skip
+    "additionalProperties",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+)
 
 
 def _chain(length: int, link: Any) -> dict[str, Any]:
@@ -94,22 +102,50 @@ def test_a_long_chain_is_harmless_on_a_thread_with_a_small_stack():
 
 @pytest.mark.parametrize("keyword", SCHEMA_KEYWORDS)
 def test_recursion_through_a_keyword_that_holds_a_schema_ends(keyword):
-    _survive({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {keyword: {"$ref": "#/$defs/A"}}}})  # fmt: skip
+    _survive(
+        {
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/A"}},
+            "$defs": {"A": {keyword: {"$ref": "#/$defs/A"}}},
+        }
+    )
 
 
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf", "prefixItems"])
 def test_recursion_through_a_keyword_that_holds_a_list_ends(keyword):
-    _survive({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {keyword: [{"$ref": "#/$defs/A"}, {"$ref": "#"}]}}})  # fmt: skip
+    _survive(
+        {
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/A"}},
+            "$defs": {"A": {keyword: [{"$ref": "#/$defs/A"}, {"$ref": "#"}]}},
+        }
+    )
 
 
 @pytest.mark.parametrize("keyword", ["properties", "patternProperties", "dependentSchemas", "$defs"])
 def test_recursion_through_a_keyword_that_holds_a_map_ends(keyword):
-    _survive({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {keyword: {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#"}}}}})  # fmt: skip
+    _survive(
+        {
+            "type": "object",
+            "properties": {"a": {"$ref": "#/$defs/A"}},
+            "$defs": {"A": {keyword: {"a": {"$ref": "#/$defs/A"}, "b": {"$ref": "#"}}}},
+        }
+    )
 
 
 def test_a_root_that_is_itself_in_every_way_ends():
     ref = {"$ref": "#"}
-    _survive({"type": "object", "allOf": [ref, ref], "anyOf": [ref, ref], "oneOf": [ref], "properties": {"a": ref, "b": ref}, "additionalProperties": ref, "not": {"not": ref}})  # fmt: skip
+    _survive(
+        {
+            "type": "object",
+            "allOf": [ref, ref],
+            "anyOf": [ref, ref],
+            "oneOf": [ref],
+            "properties": {"a": ref, "b": ref},
+            "additionalProperties": ref,
+            "not": {"not": ref},
+        }
+    )
 
 
 def test_the_meta_schema_as_a_tools_schema_ends():
@@ -126,8 +162,16 @@ def test_the_meta_schema_as_a_tools_schema_ends():
 
 @pytest.mark.parametrize(
     "pattern",
-    ["(a+)+$", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x{1000}){1000}", "((((x{100}){100}){100}){100})", r"(?=a)(a+)+\1$", "(" * 5_000, "a|" * 50_000],
-)  # fmt: skip
+    [
+        "(a+)+$",
+        "^(([a-z])+.)+[A-Z]([a-z])+$",
+        "(x{1000}){1000}",
+        "((((x{100}){100}){100}){100})",
+        r"(?=a)(a+)+\1$",
+        "(" * 5_000,
+        "a|" * 50_000,
+    ],
+)
 def test_a_regular_expression_cannot_hang_the_host(pattern):
     _survive({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}})
 
@@ -166,8 +210,27 @@ def test_a_list_of_9000_values_passes_as_it_is():
 
 @pytest.mark.parametrize(
     "name",
-    ["$ref", "$defs", "properties", "type", "default", "__proto__", "__class__", "self", "model_config", "schema", "json", "a.b", "a b", "", "\n", "天", "x" * 200, "a/b~c%25"],
-)  # fmt: skip
+    [
+        "$ref",
+        "$defs",
+        "properties",
+        "type",
+        "default",
+        "__proto__",
+        "__class__",
+        "self",
+        "model_config",
+        "schema",
+        "json",
+        "a.b",
+        "a b",
+        "",
+        "\n",
+        "天",
+        "x" * 200,
+        "a/b~c%25",
+    ],
+)
 def test_a_property_of_any_name_passes_and_comes_back(name):
     raw = {
         "type": "object",
@@ -192,7 +255,8 @@ def test_a_reference_inside_data_is_neither_followed_nor_refused():
     }
 
     assert check(raw).schema == raw
-    assert project(raw).schema["properties"]["a"]["default"] == data
+    assert project(raw, "raw").schema == raw
+    assert "https://example.com/x" in project(raw).schema["properties"]["a"]["description"]
 
 
 def test_a_union_that_doubles_with_each_level_of_the_arguments_is_left_to_the_server():

@@ -37,7 +37,10 @@ CUT = {
         ({}, _object({})),
         ({"type": "object"}, _object({})),
         ({"type": ["object", "null"]}, _object({})),
-        (_object({"a": {"type": "string"}}, required=["a"]), _object({"a": {"type": "string"}}, required=["a"])),
+        (
+            _object({"a": {"type": "string"}}, required=["a"]),
+            _object({"a": {"type": "string"}}, required=["a"]),
+        ),
         (_object({}, title="T", additionalProperties=False), _object({})),
         (_object({}, required=["a"]), _object({"a": {}}, required=["a"])),
         (_object({"a": True, "b": False}), _object({"a": {}})),
@@ -50,20 +53,36 @@ CUT = {
             _object({"a": {"type": "string"}, "b": {"type": "null"}}, required=["a"]),
         ),
         (
-            {"anyOf": [_object({"v": {"type": "string"}}, required=["v"]), _object({"v": {"type": "null"}}, required=["v"])]},
+            {
+                "anyOf": [
+                    _object({"v": {"type": "string"}}, required=["v"]),
+                    _object({"v": {"type": "null"}}, required=["v"]),
+                ]
+            },
             _object({"v": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, required=["v"]),
         ),
         (
-            {"oneOf": [_object({"k": {"const": "a"}, "x": {"type": "number"}}, required=["k", "x"]),
-                       _object({"k": {"const": "b"}, "y": {"type": "string"}}, required=["k", "y"])]},
-            _object({"k": {"type": "string", "enum": ["a", "b"]}, "x": {"type": "number"}, "y": {"type": "string"}}, required=["k"]),
+            {
+                "oneOf": [
+                    _object({"k": {"const": "a"}, "x": {"type": "number"}}, required=["k", "x"]),
+                    _object({"k": {"const": "b"}, "y": {"type": "string"}}, required=["k", "y"]),
+                ]
+            },
+            _object(
+                {
+                    "k": {"type": "string", "enum": ["a", "b"]},
+                    "x": {"type": "number"},
+                    "y": {"type": "string"},
+                },
+                required=["k"],
+            ),
         ),
         (
             _object({"a": {}, "b": {}}, anyOf=[{"required": ["a"]}, {"required": ["b"]}]),
             _object({"a": {}, "b": {}}),
         ),
     ],
-)  # fmt: skip
+)
 def test_the_root_is_an_object_with_properties_and_nothing_else(raw, shown):
     assert _project(raw).schema == shown
 
@@ -71,7 +90,10 @@ def test_the_root_is_an_object_with_properties_and_nothing_else(raw, shown):
 @pytest.mark.parametrize(
     ("inner", "shown"),
     [
-        ({"$ref": "#/$defs/U", "description": "unit"}, {"type": "string", "enum": ["c"], "description": "unit"}),
+        (
+            {"$ref": "#/$defs/U", "description": "unit"},
+            {"type": "string", "enum": ["c"], "description": "unit"},
+        ),
         ({"allOf": [{"$ref": "#/$defs/U"}]}, {"type": "string", "enum": ["c"], "description": "temperature"}),
         ({"allOf": [{"minimum": 1}, {"minimum": 3, "maximum": 9}]}, {"minimum": 3, "maximum": 9}),
         ({"allOf": [{"type": ["string", "integer"]}, {"type": "number"}]}, {"type": "integer"}),
@@ -82,8 +104,14 @@ def test_the_root_is_an_object_with_properties_and_nothing_else(raw, shown):
         ({"type": ["string", "string"]}, {"type": "string"}),
         ({"const": "fast"}, {"type": "string", "enum": ["fast"]}),
         ({"enum": [1, 2.5]}, {"type": "number", "enum": [1, 2.5]}),
-        ({"type": "string", "nullable": True, "enum": ["a"]}, {"type": ["string", "null"], "enum": ["a", None]}),
-        ({"oneOf": [{"type": "string"}, {"type": "integer"}]}, {"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        (
+            {"type": "string", "nullable": True, "enum": ["a"]},
+            {"type": ["string", "null"], "enum": ["a", None]},
+        ),
+        (
+            {"oneOf": [{"type": "string"}, {"type": "integer"}]},
+            {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+        ),
         ({"anyOf": [{"not": {}}, {"type": "string"}]}, {"type": "string"}),
         ({"anyOf": [{"type": "string"}]}, {"type": "string"}),
         ({"anyOf": [{}, {"type": "string"}]}, {}),
@@ -95,7 +123,11 @@ def test_the_root_is_an_object_with_properties_and_nothing_else(raw, shown):
         ({"type": "object", "required": ["k"]}, _object({"k": {}}, required=["k"])),
         ({"type": "object", "additionalProperties": {}}, {"type": "object", "additionalProperties": True}),
         (
-            {"type": "object", "patternProperties": {"^x": {"type": "string"}}, "additionalProperties": False},
+            {
+                "type": "object",
+                "patternProperties": {"^x": {"type": "string"}},
+                "additionalProperties": False,
+            },
             {"type": "object", "additionalProperties": {"type": "string"}},
         ),
         (
@@ -106,18 +138,22 @@ def test_the_root_is_an_object_with_properties_and_nothing_else(raw, shown):
             {"type": "object", "properties": {"x": {}}, "unevaluatedProperties": False},
             {"type": "object", "properties": {"x": {}}, "additionalProperties": False},
         ),
-        ({"example": {"$ref": "#"}}, {"examples": [{"$ref": "#"}]}),
+        ({"example": {"a": "#"}}, {"examples": [{"a": "#"}]}),
         (
             {"type": "string", "pattern": "(?=a)b"},
             {"type": "string", "description": "Pattern: (?=a)b."},
         ),
         (
             {"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "items": False},
-            {"type": "array", "items": {"anyOf": [{"type": "number"}, {"type": "string"}]}, "maxItems": 2,
-             "description": "Elements in order: number, string."},
+            {
+                "type": "array",
+                "items": {"anyOf": [{"type": "number"}, {"type": "string"}]},
+                "maxItems": 2,
+                "description": "Elements in order: number, string.",
+            },
         ),
     ],
-)  # fmt: skip
+)
 def test_an_inner_form_is_said_in_a_way_that_is_accepted_everywhere(inner, shown):
     raw = _object(
         {"p": inner}, **{"$defs": {"U": {"type": "string", "enum": ["c"], "description": "temperature"}}}
@@ -132,15 +168,42 @@ def test_an_inner_form_is_said_in_a_way_that_is_accepted_everywhere(inner, shown
 @pytest.mark.parametrize(
     ("schema_uri", "inner", "shown"),
     [
-        ("http://json-schema.org/draft-04/schema#", {"type": "number", "minimum": 1, "exclusiveMinimum": True}, {"type": "number", "exclusiveMinimum": 1}),
-        ("http://json-schema.org/draft-04/schema#", {"type": "number", "maximum": 1, "exclusiveMaximum": False}, {"type": "number", "maximum": 1}),
-        ("http://json-schema.org/draft-07/schema#", {"$ref": "#/definitions/P", "minLength": 3, "title": "t"}, {"type": "string", "title": "t"}),
-        ("http://json-schema.org/draft-07/schema#", {"type": "array", "items": [{"type": "null"}], "additionalItems": False},
-         {"type": "array", "items": {"type": "null"}, "maxItems": 1, "description": "Elements in order: null."}),
-        ("http://json-schema.org/draft-07/schema#", {"type": "array", "items": [{"type": "null"}], "additionalItems": {"type": "string"}},
-         {"type": "array", "items": {"anyOf": [{"type": "null"}, {"type": "string"}]}, "description": "Elements in order: null."}),
+        (
+            "http://json-schema.org/draft-04/schema#",
+            {"type": "number", "minimum": 1, "exclusiveMinimum": True},
+            {"type": "number", "exclusiveMinimum": 1},
+        ),
+        (
+            "http://json-schema.org/draft-04/schema#",
+            {"type": "number", "maximum": 1, "exclusiveMaximum": False},
+            {"type": "number", "maximum": 1},
+        ),
+        (
+            "http://json-schema.org/draft-07/schema#",
+            {"$ref": "#/definitions/P", "minLength": 3, "title": "t"},
+            {"type": "string", "title": "t"},
+        ),
+        (
+            "http://json-schema.org/draft-07/schema#",
+            {"type": "array", "items": [{"type": "null"}], "additionalItems": False},
+            {
+                "type": "array",
+                "items": {"type": "null"},
+                "maxItems": 1,
+                "description": "Elements in order: null.",
+            },
+        ),
+        (
+            "http://json-schema.org/draft-07/schema#",
+            {"type": "array", "items": [{"type": "null"}], "additionalItems": {"type": "string"}},
+            {
+                "type": "array",
+                "items": {"anyOf": [{"type": "null"}, {"type": "string"}]},
+                "description": "Elements in order: null.",
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_forms_of_older_dialects_are_said_in_the_newest(schema_uri, inner, shown):
     raw = _object({"p": inner}, **{"$schema": schema_uri, "definitions": {"P": {"type": "string"}}})
 
@@ -148,7 +211,7 @@ def test_the_forms_of_older_dialects_are_said_in_the_newest(schema_uri, inner, s
 
 
 def test_data_is_never_taken_for_a_schema():
-    data = {"title": "x", "$ref": "#/nope", "properties": {"a": True}, "$schema": "y"}
+    data = {"title": "x", "properties": {"a": True}, "$schema": "y", "allOf": 5, "required": "z"}
     raw = _object(
         {
             "p": {"type": "object", "default": data, "examples": [data]},
@@ -161,7 +224,21 @@ def test_data_is_never_taken_for_a_schema():
         "p": {"type": "object", "default": data, "examples": [data]},
         "q": {"type": "object", "enum": [data]},
         "r": {"type": "object", "enum": [data]},
-    }  # fmt: skip
+    }
+
+
+def test_data_that_frameworks_take_for_a_reference_is_told_in_words():
+    """langchain-core follows whatever is called `$ref`, in data too, and fails for all tools at once."""
+    data = {"$ref": "#/nope"}
+    raw = _object(
+        {"p": {"type": "object", "default": data}, "q": {"enum": [data]}, "r": _object({"$ref": {}})}
+    )
+
+    assert _project(raw).schema["properties"] == {
+        "p": {"type": "object", "description": 'default: {"$ref": "#/nope"}.'},
+        "q": {"type": "object", "description": 'enum: [{"$ref": "#/nope"}].'},
+        "r": _object({"_ref": {"description": "Sent as '$ref'."}}),
+    }
 
 
 def test_a_cycle_is_shown_two_levels_deep_and_then_as_a_described_open_object():
@@ -188,9 +265,14 @@ def test_a_cycle_is_shown_two_levels_deep_and_then_as_a_described_open_object():
 
 def test_keys_that_anthropic_refuses_are_renamed_in_the_root_only():
     raw = _object(
-        {"filter[id]": {"type": "string"}, "k" * 65: {}, "天": {}, "ok.key": {"type": "object", "properties": {"$eq": {}}}},
+        {
+            "filter[id]": {"type": "string"},
+            "k" * 65: {},
+            "天": {},
+            "ok.key": {"type": "object", "properties": {"$eq": {}}},
+        },
         required=["filter[id]"],
-    )  # fmt: skip
+    )
     projection = _project(raw)
     exposed = list(projection.schema["properties"])
 
@@ -223,18 +305,28 @@ def test_a_renamed_key_never_takes_the_name_of_another():
     [
         (_object({"a": {"type": "string"}}), ""),
         (_object({}, description="How to use it."), "How to use it."),
-        (_object({"a": {}}, **{"not": {"required": ["a", "b"]}}),
-         'The server also checks: for the arguments, "not": {"required": ["a", "b"]}.'),
-        (_object({"a": {"type": "array", "contains": {"const": 1}}}),
-         'The server also checks: for /a, "contains": {"const": 1}.'),
-        (_object({"a": {}, "b": {}}, anyOf=[{"required": ["a"]}, {"required": ["b"]}]),
-         "The arguments take one of these forms: a | b."),
-        (_object({}, additionalProperties={"type": "string"}),
-         'Further arguments may be given, each of the form {"type": "string"}.'),
-        (_object({"a": {"type": "array", "prefixItems": [{"type": "string"}]}}),
-         "The server accepts more than is shown for /a (further elements are shown like the listed ones)."),
+        (
+            _object({"a": {}}, **{"not": {"required": ["a", "b"]}}),
+            'The server also checks: for the arguments, "not": {"required": ["a", "b"]}.',
+        ),
+        (
+            _object({"a": {"type": "array", "contains": {"const": 1}}}),
+            'The server also checks: for /a, "contains": {"const": 1}.',
+        ),
+        (
+            _object({"a": {}, "b": {}}, anyOf=[{"required": ["a"]}, {"required": ["b"]}]),
+            "The arguments take one of these forms: a | b.",
+        ),
+        (
+            _object({}, additionalProperties={"type": "string"}),
+            'Further arguments may be given, each of the form {"type": "string"}.',
+        ),
+        (
+            _object({"a": {"type": "array", "prefixItems": [{"type": "string"}]}}),
+            "The server accepts more than is shown for /a (further elements are shown like the listed ones).",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_note_tells_the_rules_that_the_schema_does_not_show(raw, note):
     assert _project(raw).note == note
 
@@ -257,5 +349,5 @@ def test_the_note_is_bounded():
     "raw",
     [{"type": "object", "$comment": "x"}, _object({"a": {"$ref": "#/$defs/A"}}, **{"$defs": {"A": {}}})],
 )
-def test_raw_is_the_servers_own_with_properties(raw):  # fmt: skip
+def test_raw_is_the_servers_own_with_properties(raw):
     assert _project(raw, "raw").schema == {"properties": {}} | raw

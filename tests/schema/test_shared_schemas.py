@@ -51,18 +51,26 @@ def _tools(file: Path) -> list[dict[str, Any]]:
     return found
 
 
+def _pair(reference: str) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": {"$ref": reference}, "b": {"$ref": reference}}}
+
+
 def _generated(what: str) -> dict[str, Any]:
     """The schemas that the cases describe in words."""
-    nested = {
-        f"L{n}": {"type": "object", "properties": dict.fromkeys("ab", {"$ref": f"#/$defs/L{n + 1}"})}
-        for n in range(30)
-    }
+    nested = {f"L{n}": _pair(f"#/$defs/L{n + 1}") for n in range(30)}
     texts = {
-        "$defs L0..L30": {"type": "object", "properties": {"r": {"$ref": "#/$defs/L0"}}, "$defs": nested | {"L30": {"type": "null"}}},
+        "$defs L0..L30": {
+            "type": "object",
+            "properties": {"r": {"$ref": "#/$defs/L0"}},
+            "$defs": nested | {"L30": {"type": "null"}},
+        },
         "object with 25": {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(25)}},
         "tools with 201": {"type": "object", "properties": {f"p{n}": {"type": "string"} for n in range(201)}},
-        "string enum of 300": {"type": "object", "properties": {"e": {"enum": [f"{n:060}" for n in range(300)]}}},
-    }  # fmt: skip
+        "string enum of 300": {
+            "type": "object",
+            "properties": {"e": {"enum": [f"{n:060}" for n in range(300)]}},
+        },
+    }
     return next(schema for start, schema in texts.items() if what.startswith(start))
 
 

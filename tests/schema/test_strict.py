@@ -30,17 +30,26 @@ def _closed(properties):
         ({"type": "integer"}, {"type": ["integer", "null"]}),
         ({"type": ["integer", "null"]}, {"type": ["integer", "null"]}),
         ({"type": "string", "enum": ["a"]}, {"type": ["string", "null"], "enum": ["a", None]}),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}]},
-         {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]}),
-        ({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "description": "d"},
-         {"description": "d\nuniqueItems: true.", "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}),
+        (
+            {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+            {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+        ),
+        (
+            {"type": "array", "items": {"type": "string"}, "uniqueItems": True, "description": "d"},
+            {
+                "description": "d\nuniqueItems: true.",
+                "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}],
+            },
+        ),
         ({"type": "integer", "default": 10}, {"type": ["integer", "null"], "description": "default: 10."}),
         ({"type": "string", "format": "uri"}, {"type": ["string", "null"], "description": "format: uri."}),
         ({"type": "string", "format": "uuid"}, {"type": ["string", "null"], "format": "uuid"}),
-        ({"type": "object", "properties": {"x": {"type": "null"}}, "additionalProperties": False},
-         {"anyOf": [_closed({"x": {"type": "null"}}), {"type": "null"}]}),
+        (
+            {"type": "object", "properties": {"x": {"type": "null"}}, "additionalProperties": False},
+            {"anyOf": [_closed({"x": {"type": "null"}}), {"type": "null"}]},
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_optional_property_is_required_and_may_be_null(inner, shown):
     projection = _project({"type": "object", "properties": {"p": inner}, "additionalProperties": False})
 
@@ -74,13 +83,19 @@ def _nested(levels):
         {"type": "object", "properties": {"x": {"type": "string"}}, "additionalProperties": True},
         {"type": "object", "properties": {"x": {"type": "string"}}, "patternProperties": {"^x-": {}}},
         {"$ref": "#"},
+        {"type": "object", "properties": {"x": {"type": "string"}}, "maxProperties": 1},
+        {"type": "object", "properties": {"x": {"type": "string"}}, "not": {"required": ["x"]}},
         {"anyOf": [{"type": "object", "properties": {"k": {"const": c}}, "required": ["k"]} for c in "ab"]},
-        {"type": "object", "properties": {"x": {"type": "string"}}, "anyOf": [{"required": ["x"]}, {"required": ["y"]}]},
+        {
+            "type": "object",
+            "properties": {"x": {"type": "string"}},
+            "anyOf": [{"required": ["x"]}, {"required": ["y"]}],
+        },
         _nested(10),
         {"enum": [f"v{i}" for i in range(1001)]},
         {"enum": [f"{i:060}" for i in range(300)]},
     ],
-)  # fmt: skip
+)
 def test_what_strict_mode_cannot_say_honestly_gets_the_portable_form_with_the_reason(inner):
     raw = {"type": "object", "properties": {"p": inner}, "required": ["p"]}
     projection, portable = _project(raw), _project(raw, "portable")
