@@ -24,6 +24,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from mcp_adapters._faults import http_failure
 from mcp_adapters._handshake import DiedInProbe
 from mcp_adapters._link import Link, LinkEnded
 from mcp_adapters._transports import transport_for
@@ -81,6 +82,7 @@ class Connection:
         self.key = key
         self._transport = transport_for(key, server)
         self._connect_timeout: float = getattr(server, "connect_timeout", None) or connect_timeout
+        self._connect_timeout += self._transport.patience
         self._call_timeout: float | None = getattr(server, "timeout", None)
         self._link: Link | None = None
         self._lock = asyncio.Lock()
@@ -162,6 +164,9 @@ class Connection:
         except TimeoutError as error:
             raise self._discovery(f"no answer to tools/list within {timeout:g} s") from error
         except MCPError as error:
+            if failure := http_failure(error, server=self.key, phase="list", end=link.end):
+                self._last_error = failure
+                raise failure from error
             raise self._discovery(f"tools/list was refused: {error.message} ({error.code})") from error
         except ValidationError as error:
             raise self._discovery("its answer to tools/list is not of the protocol") from error
@@ -205,6 +210,8 @@ class Connection:
                 timeout=allowed,
             ) from error
         except MCPError as error:
+            if failure := http_failure(error, server=self.key, phase="call", tool=tool, end=link.end):
+                raise failure from error
             raise ToolExecutionError(
                 f"server {self.key!r} refused the call of {tool!r}: {error.message}",
                 server=self.key,
@@ -264,6 +271,8 @@ class Connection:
     def _connect_error(self, error: Exception) -> McpAdaptersError:
         """The name here of whatever kept a connection from being made."""
         where = f"server {self.key!r} ({self._transport.label})"
+        if failure := http_failure(error, server=self.key, phase="connect", where=self._transport.label):
+            return failure
         match error:
             case McpAdaptersError():
                 return error
