@@ -15,9 +15,37 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_adapters._connection import ServerStatus as ServerStatus
+    from mcp_adapters._context import call_headers as call_headers
+    from mcp_adapters._tokens import (
+        FileTokenStore as FileTokenStore,
+    )
+    from mcp_adapters._tokens import (
+        KeyringTokenStore as KeyringTokenStore,
+    )
+    from mcp_adapters._tokens import (
+        MemoryTokenStore as MemoryTokenStore,
+    )
+    from mcp_adapters._tokens import (
+        TokenStore as TokenStore,
+    )
     from mcp_adapters._toolbox import Toolbox as Toolbox
     from mcp_adapters.config import (
+        ApiKeyAuth as ApiKeyAuth,
+    )
+    from mcp_adapters.config import (
+        BasicAuth as BasicAuth,
+    )
+    from mcp_adapters.config import (
+        BearerAuth as BearerAuth,
+    )
+    from mcp_adapters.config import (
+        ClientCredentials as ClientCredentials,
+    )
+    from mcp_adapters.config import (
         HttpServer as HttpServer,
+    )
+    from mcp_adapters.config import (
+        OAuth as OAuth,
     )
     from mcp_adapters.config import (
         SseServer as SseServer,
@@ -200,8 +228,20 @@ if TYPE_CHECKING:
 
 _HOME = {
     "mcp_adapters._connection": ("ServerStatus",),
+    "mcp_adapters._context": ("call_headers",),
+    "mcp_adapters._tokens": ("FileTokenStore", "KeyringTokenStore", "MemoryTokenStore", "TokenStore"),
     "mcp_adapters._toolbox": ("Toolbox",),
-    "mcp_adapters.config": ("HttpServer", "SseServer", "StdioServer", "load_servers"),
+    "mcp_adapters.config": (
+        "ApiKeyAuth",
+        "BasicAuth",
+        "BearerAuth",
+        "ClientCredentials",
+        "HttpServer",
+        "OAuth",
+        "SseServer",
+        "StdioServer",
+        "load_servers",
+    ),
     "mcp_adapters.errors": (
         "AuthError",
         "ConfigError",

@@ -121,7 +121,8 @@ class Connection:
         self._failures = Failures(key, self._transport)
         self._observer = observer
         self._supervision = supervision
-        self._connect_timeout = getattr(server, "connect_timeout", None) or supervision.connect_timeout
+        limit = getattr(server, "connect_timeout", None) or supervision.connect_timeout
+        self._connect_timeout: float = limit + self._transport.patience
         self._call_timeout = getattr(server, "timeout", None) or supervision.call_timeout
         self._places = asyncio.Semaphore(supervision.max_concurrent_calls or 2**31)
         self._lock = asyncio.Lock()
@@ -314,7 +315,7 @@ class Connection:
         except LinkEnded as ended:
             raise await self._lost(link, "list") from (link.cause or ended)
         except _FOREIGN as error:
-            raise self._failures.listing(error) from error
+            raise self._failures.listing(error, end=link.end) from error
 
     async def call(
         self,
@@ -374,7 +375,7 @@ class Connection:
                 raise self._failures.closed() from ended
             raise await self._lost(link, "call", tool) from (link.cause or ended)
         except _FOREIGN as error:
-            raise self._failures.calling(error, tool) from error
+            raise self._failures.calling(error, tool, end=link.end) from error
         if answer.get("resultType", "complete") != "complete":
             raise self._failures.not_a_result(tool)
         return answer

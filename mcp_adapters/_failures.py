@@ -7,11 +7,14 @@ Nothing here waits, retries or raises; no secret is put into a message.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import httpx2
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED
 from pydantic import ValidationError
 
+from mcp_adapters._faults import http_failure
 from mcp_adapters._link import LinkTimeout
 from mcp_adapters._transports import Transport
 from mcp_adapters.errors import (
@@ -46,6 +49,8 @@ class Failures:
     def connecting(self, error: BaseException, *, timeout: float) -> McpAdaptersError:
         """Name what kept a connection from being made."""
         where = f"server {self._key!r} ({self._transport.label})"
+        if failure := http_failure(error, server=self._key, phase="connect", where=self._transport.label):
+            return failure
         match error:
             case McpAdaptersError():
                 return error
@@ -64,8 +69,10 @@ class Failures:
                 return self._start(f"{where} cannot be reached: {str(error) or type(error).__name__}")
         return self._handshake(f"{where} did not answer as an MCP server: {type(error).__name__}")
 
-    def listing(self, error: BaseException) -> McpAdaptersError:
-        """Name what kept a listing from being read."""
+    def listing(self, error: BaseException, *, end: Callable[[], None]) -> McpAdaptersError:
+        """Name what kept a listing from being read; `end` is called when the connection is past use."""
+        if failure := http_failure(error, server=self._key, phase="list", end=end):
+            return failure
         match error:
             case LinkTimeout():
                 return self.discovery(f"no answer to tools/list within {error.seconds:g} s")
@@ -73,8 +80,10 @@ class Failures:
                 return self.discovery(f"tools/list was refused: {error.message} ({error.code})")
         return self.discovery("its answer to tools/list is not of the protocol")
 
-    def calling(self, error: BaseException, tool: str) -> McpAdaptersError:
-        """Name what became of a call that was not answered with a result."""
+    def calling(self, error: BaseException, tool: str, *, end: Callable[[], None]) -> McpAdaptersError:
+        """Name what became of a call without a result; `end` is called when the connection is past use."""
+        if failure := http_failure(error, server=self._key, phase="call", tool=tool, end=end):
+            return failure
         match error:
             case LinkTimeout():
                 return self._timeout(error, tool)

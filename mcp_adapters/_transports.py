@@ -7,30 +7,31 @@ the transport when it fails (exit code, standard error). Nothing here decides wh
 from __future__ import annotations
 
 import asyncio
-import functools
-import ssl
+import contextlib
+import math
 from contextlib import AsyncExitStack
 from typing import Any
 
-import httpx2
+import anyio
+from anyio.streams.memory import MemoryObjectSendStream
 from mcp import Client, ClientSession
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server import Server
 from mcp.server.mcpserver import MCPServer
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 
-from mcp_adapters._context import add_call_headers
+from mcp_adapters._auth import authentication
 from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import Protocol
+from mcp_adapters._http import Deliver, ServerClient, bare_address
 from mcp_adapters._link import Inbox, Link, session_options, session_over
 from mcp_adapters._stdio import ChildProcess
 from mcp_adapters.config import HttpServer, SseServer, StdioServer
 from mcp_adapters.errors import ConfigError, ServerStartError
 
 __all__ = ("Transport", "transport_for")
-
-_CONNECT_S = 30.0
-"""Limit for opening, writing and getting a pooled connection over HTTP; answers are bounded by the call."""
 
 
 class Transport:
@@ -40,6 +41,8 @@ class Transport:
     """What to call the server's place in messages; holds no secret."""
     protocol: Protocol = "auto"
     """Which protocol to speak; a link that learns better changes it for the next one."""
+    patience: float = 0.0
+    """Seconds that connecting may take on top of the limit, since a person has to sign in."""
 
     @property
     def stderr(self) -> str:
@@ -83,36 +86,55 @@ class _Stdio(Transport):
         return await session_over(stack, link, streams, self.protocol)
 
 
-class _Http(Transport):
-    def __init__(self, server: HttpServer) -> None:
+class _Web(Transport):
+    def __init__(self, key: str, server: HttpServer | SseServer) -> None:
         self._server = server
+        self._authentication = authentication(key, bare_address(server.url), server.auth)
         self.protocol = server.protocol
+        self.patience = self._authentication.patience
         self.label = f"address {server.safe_url!r}"
 
+    def _client(self, stack: AsyncExitStack, deliver: Deliver | None = None) -> ServerClient:
+        shown = self._authentication
+        stack.callback(shown.stop)
+        return ServerClient(self._server, auth=shown.auth, advice=shown.advice, deliver=deliver)
+
+
+class _Http(_Web):
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
-        client = await stack.enter_async_context(
-            httpx2.AsyncClient(
-                headers=self._server.plain_headers(),
-                timeout=httpx2.Timeout(_CONNECT_S, read=None),
-                verify=_tls_context(),
-                event_hooks={"request": [add_call_headers]},
-            )
-        )
-        transport = streamable_http_client(self._server.url, http_client=client)
+        client = await stack.enter_async_context(self._client(stack))
+        transport = streamable_http_client(bare_address(self._server.url), http_client=client)
         streams = await stack.enter_async_context(transport)
         return await session_over(stack, link, streams, self.protocol)
 
 
-class _Sse(Transport):
-    def __init__(self, server: SseServer) -> None:
-        self._server = server
-        self.protocol = server.protocol
-        self.label = f"address {server.safe_url!r}"
-
+class _Sse(_Web):
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
-        transport = sse_client(self._server.url, headers=self._server.plain_headers())
-        streams = await stack.enter_async_context(transport)
-        return await session_over(stack, link, streams, self.protocol)
+        to_session, from_server = anyio.create_memory_object_stream[Any](math.inf)
+        client = self._client(stack, lambda answer: _deliver(to_session, answer))
+
+        def ready_made(*_: Any, **__: Any) -> ServerClient:
+            return client
+
+        transport = sse_client(bare_address(self._server.url), httpx_client_factory=ready_made)
+        received, sent = await stack.enter_async_context(transport)
+        tasks = await stack.enter_async_context(anyio.create_task_group())
+        tasks.start_soon(_forward, received, to_session)
+        stack.callback(tasks.cancel_scope.cancel)
+        return await session_over(stack, link, (from_server, sent), self.protocol)
+
+
+def _deliver(to_session: MemoryObjectSendStream[Any], answer: dict[str, Any]) -> None:
+    with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        to_session.send_nowait(SessionMessage(jsonrpc_message_adapter.validate_python(answer)))
+
+
+async def _forward(received: Any, to_session: MemoryObjectSendStream[Any]) -> None:
+    """Hand on what the server sends, so that other answers can come in between."""
+    with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+        async with to_session:
+            async for message in received:
+                await to_session.send(message)
 
 
 class _InProcess(Transport):
@@ -190,9 +212,9 @@ def transport_for(key: str, server: Any, *, loop: asyncio.AbstractEventLoop | No
         case StdioServer():
             return _Stdio(key, server)
         case HttpServer():
-            return _Http(server)
+            return _Http(key, server)
         case SseServer():
-            return _Sse(server)
+            return _Sse(key, server)
         case Server() | MCPServer():
             return _InProcess(server)
         case Client() | ClientSession():
@@ -204,9 +226,3 @@ def transport_for(key: str, server: Any, *, loop: asyncio.AbstractEventLoop | No
         "dict, an http(s) URL, a server object, a connected client or a transport of the MCP SDK",
         server=key,
     )
-
-
-@functools.cache
-def _tls_context() -> ssl.SSLContext:
-    """Made once and shared: it costs more than everything else about a new connection."""
-    return httpx2.create_ssl_context()

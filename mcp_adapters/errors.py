@@ -112,6 +112,11 @@ class ConfigError(McpAdaptersError):
 class ServerError(McpAdaptersError):
     """One server failed."""
 
+    status: int | None = None
+    """The HTTP status that the server answered with; None when HTTP had no part in it."""
+    retry_after: float | None = None
+    """Seconds that the server asks to wait before another try; None when it did not say."""
+
 
 class ConnectError(ServerError):
     """No usable connection to the server could be made."""
@@ -196,7 +201,11 @@ class ToolExecutionError(ToolError):
     result: Any = None
     """The ToolResult, when the server answered with one (`isError`); None for a JSON-RPC error."""
     code: int | None = None
-    """The JSON-RPC error code; None when the server answered with a result."""
+    """The JSON-RPC error code; None when the server answered with a result or an HTTP status alone."""
+    status: int | None = None
+    """The HTTP status that the server answered with; None when HTTP had no part in it."""
+    retry_after: float | None = None
+    """Seconds that the server asks to wait before another try; None when it did not say."""
 
 
 class ToolTimeoutError(ToolError):

@@ -5,6 +5,16 @@ models, or one `ConfigError` that lists everything that is wrong. No secret is i
 make. Nothing is started; only the file that `load_servers` is given is read, with its `envFile`s.
 """
 
+from .auth import (
+    ApiKeyAuth,
+    Auth,
+    AuthModel,
+    BasicAuth,
+    BearerAuth,
+    ClientCredentials,
+    OAuth,
+    reserved_headers,
+)
 from .base import ProtocolChoice
 from .discovery import FoundConfig, discover_configs
 from .loading import load_servers
@@ -12,13 +22,21 @@ from .models import HttpServer, Server, SseServer, StdioServer
 from .problems import ConfigProblem
 
 __all__ = (
+    "ApiKeyAuth",
+    "Auth",
+    "AuthModel",
+    "BasicAuth",
+    "BearerAuth",
+    "ClientCredentials",
     "ConfigProblem",
     "FoundConfig",
     "HttpServer",
+    "OAuth",
     "ProtocolChoice",
     "Server",
     "SseServer",
     "StdioServer",
     "discover_configs",
     "load_servers",
+    "reserved_headers",
 )

@@ -29,7 +29,16 @@ from .problems import ConfigProblem, config_error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ("ProtocolChoice", "Seconds", "SecretText", "ServerModel", "ServerOptions", "Text", "without_nul")
+__all__ = (
+    "ProtocolChoice",
+    "ReportingModel",
+    "Seconds",
+    "SecretText",
+    "ServerModel",
+    "ServerOptions",
+    "Text",
+    "without_nul",
+)
 
 ProtocolChoice: TypeAlias = Literal["auto", "legacy", "2026-07-28"]
 """How to begin: probe and fall back, only the initialize handshake, or only the protocol of that date."""
@@ -72,12 +81,27 @@ class ServerOptions(TypedDict, total=False):
     secrets: Sequence[SecretStr]
 
 
-class ServerModel(BaseModel):
-    """What all servers have in common."""
+class ReportingModel(BaseModel):
+    """A frozen model whose mistakes are reported as `ConfigError`, without any value."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=True
     )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _translated(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        problems: tuple[ConfigProblem, ...]
+        try:
+            return handler(data)
+        except ValidationError as error:
+            problems = tuple(_problem(cls, detail) for detail in error.errors(include_input=False))
+        # Outside of the handler: a chained ValidationError would carry the values along.
+        raise config_error(problems)
+
+
+class ServerModel(ReportingModel):
+    """What all servers have in common."""
 
     disabled: StrictBool = False
     """True keeps the entry but starts nothing; its variables are then left as they were written."""
@@ -92,17 +116,6 @@ class ServerModel(BaseModel):
     """Keys of the entry that this package does not use, with their values."""
     secrets: tuple[SecretStr, ...] = Field(default=(), repr=False, exclude=True)
     """What variables put into fields that are not secret by themselves."""
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _translated(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        problems: tuple[ConfigProblem, ...]
-        try:
-            return handler(data)
-        except ValidationError as error:
-            problems = tuple(_problem(cls, detail) for detail in error.errors(include_input=False))
-        # Outside of the handler: a chained ValidationError would carry the values along.
-        raise config_error(problems)
 
     def redact(self, text: str) -> str:
         """Replace every secret of this server that occurs in `text` by `***`.

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationInfo, field_serializer, field_validator, model_validator
 
+from .auth import AuthModel, read_auth, reserved_headers
 from .base import Seconds, SecretText, ServerModel, ServerOptions, Text, without_nul
 from .masking import mask_arguments, mask_url, url_secrets, words
 
@@ -144,15 +145,19 @@ class _UrlOptions(ServerOptions, total=False):
     headers: Mapping[str, str | SecretStr]
     auth: Any
     read_timeout: float | timedelta | None
+    headers_provider: Callable[[], Any] | None
 
 
 class _UrlServer(ServerModel):
     url: str
     headers: Mapping[str, SecretText] = Field(default_factory=dict)
     auth: Any = Field(default=None, repr=False, exclude=True)
-    """An authentication object for the HTTP client, or a text, which is held as a secret."""
+    """How the client shows who it is: a form of `config.auth`, or an authentication object of the HTTP
+    client. Texts and objects of a configuration are read by `read_auth`."""
     read_timeout: Seconds | None = None
     """Longest silence on an open stream, in seconds; None when not said."""
+    headers_provider: Callable[[], Any] | None = Field(default=None, repr=False, exclude=True)
+    """Gives further headers for each request: called, sync or async, in the context of the call."""
 
     @field_validator("url")
     @classmethod
@@ -175,10 +180,18 @@ class _UrlServer(ServerModel):
                 raise ValueError(f"the value of {name!r} must be a single line")
         return dict(headers)
 
-    @field_validator("auth")
+    @field_validator("auth", mode="before")
     @classmethod
-    def _auth_text_is_secret(cls, auth: Any) -> Any:
-        return SecretStr(auth) if isinstance(auth, str) else auth
+    def _auth_is_of_a_known_form(cls, auth: Any) -> Any:
+        return read_auth(auth)
+
+    @model_validator(mode="after")
+    def _one_way_to_authenticate(self) -> Self:
+        if isinstance(self.auth, AuthModel):
+            for name in self.headers:
+                if name.lower() in reserved_headers(self.auth):
+                    raise ValueError(f"the header {name!r} is what 'auth' sends; keep one of them")
+        return self
 
     @field_serializer("url")
     def _shown_url(self, _: str) -> str:
@@ -197,8 +210,8 @@ class _UrlServer(ServerModel):
         yield from super()._secret_values()
         for value in self.plain_headers().values():
             yield from words(value)
-        if isinstance(self.auth, SecretStr):
-            yield self.auth.get_secret_value()
+        if isinstance(self.auth, AuthModel):
+            yield from self.auth.secret_values()
         yield from url_secrets(self.url)
 
 
@@ -208,6 +221,10 @@ class HttpServer(_UrlServer):
     Args:
         url: Its http or https address.
         headers: Sent with every request.
+        auth: A `BearerAuth`, `ApiKeyAuth`, `BasicAuth`, `OAuth` or `ClientCredentials`, the same as an
+            object with a `type`, "oauth", another text (a bearer token), or an `httpx2.Auth`.
+        headers_provider: Called without arguments for each request, in the context of the call that
+            causes it; gives further headers. A synchronous one runs in a worker thread.
 
     Raises:
         ConfigError: A value is missing or unusable; `problems` lists all.
@@ -227,6 +244,10 @@ class SseServer(_UrlServer):
     Args:
         url: Its http or https address, usually ending in `/sse`.
         headers: Sent with every request.
+        auth: A `BearerAuth`, `ApiKeyAuth`, `BasicAuth`, `OAuth` or `ClientCredentials`, the same as an
+            object with a `type`, "oauth", another text (a bearer token), or an `httpx2.Auth`.
+        headers_provider: Called without arguments for each request, in the context of the call that
+            causes it; gives further headers. A synchronous one runs in a worker thread.
 
     Raises:
         ConfigError: A value is missing or unusable; `problems` lists all.

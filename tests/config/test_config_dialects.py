@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 
-from mcp_adapters.config import HttpServer, SseServer, StdioServer, load_servers
+from mcp_adapters.config import HttpServer, OAuth, SseServer, StdioServer, load_servers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,7 +86,7 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
             "remote": HttpServer(
                 url="https://example.com/mcp",
                 headers={"X-Key": "tok-en"},
-                auth={"CLIENT_ID": "me", "CLIENT_SECRET": "tok-en"},
+                auth=OAuth(client_id="me", client_secret=SecretStr("tok-en")),
             ),
             "local": StdioServer(command="node", args=["WORKSPACE/server.js", "/home/ada/data"]),
         },
@@ -251,6 +251,8 @@ def everything(server: Any) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         if isinstance(value, SecretStr):
             return value.get_secret_value()
+        if isinstance(value, BaseModel):
+            return plain(dict(value))
         if isinstance(value, dict):
             return {key: plain(item) for key, item in value.items()}
         return [plain(item) for item in value] if isinstance(value, list | tuple) else value
