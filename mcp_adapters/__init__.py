@@ -140,9 +140,6 @@ if TYPE_CHECKING:
         LogMessage as LogMessage,
     )
     from mcp_adapters.handlers import (
-        Progress as Progress,
-    )
-    from mcp_adapters.handlers import (
         StateChange as StateChange,
     )
     from mcp_adapters.handlers import (
@@ -190,7 +187,13 @@ if TYPE_CHECKING:
         ImagePart as ImagePart,
     )
     from mcp_adapters.spec import (
+        OnProgress as OnProgress,
+    )
+    from mcp_adapters.spec import (
         Part as Part,
+    )
+    from mcp_adapters.spec import (
+        Progress as Progress,
     )
     from mcp_adapters.spec import (
         ResourceLinkPart as ResourceLinkPart,
@@ -271,7 +274,7 @@ _HOME = {
     ),
     "mcp_adapters.filtering": ("ToolFilter",),
     "mcp_adapters.frameworks": ("Framework",),
-    "mcp_adapters.handlers": ("Handlers", "LogMessage", "Progress", "StateChange", "ToolsChange"),
+    "mcp_adapters.handlers": ("Handlers", "LogMessage", "StateChange", "ToolsChange"),
     "mcp_adapters.interception": ("AsyncCallNext", "CallNext", "CallRequest", "Interceptor"),
     "mcp_adapters.naming": ("NamePolicy",),
     "mcp_adapters.results": ("StructuredMode", "from_artifact", "placeholder", "shorten", "to_artifact"),
@@ -281,7 +284,9 @@ _HOME = {
         "BlobResourcePart",
         "Caller",
         "ImagePart",
+        "OnProgress",
         "Part",
+        "Progress",
         "ResourceLinkPart",
         "SkippedTool",
         "TextPart",

@@ -8,12 +8,13 @@ itself crosses to the background loop. Nothing is sent twice unless an intercept
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from mcp_adapters._chain import Chain
 from mcp_adapters._connection import Connection
+from mcp_adapters._handlers import Messenger, running_loop
 from mcp_adapters._portal import portal
 from mcp_adapters._repeats import Repeats
 from mcp_adapters.errors import (
@@ -24,12 +25,13 @@ from mcp_adapters.errors import (
     ToolExecutionError,
     ToolNotFoundError,
 )
+from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.interception import CallRequest, Interceptor
 from mcp_adapters.naming import Identity
 from mcp_adapters.outputs import OutputCheck, OutputSchemaMode, describe_mismatch
 from mcp_adapters.results import StructuredMode, read_result
 from mcp_adapters.schema import ArgumentCodec, describe
-from mcp_adapters.spec import OnToolError, ToolResult, ToolSpec
+from mcp_adapters.spec import OnProgress, OnToolError, Progress, ToolResult, ToolSpec
 
 __all__ = ("CallOptions", "Calls")
 
@@ -51,6 +53,7 @@ class CallOptions:
     max_result_chars: int | None = None
     max_identical_failures: int | None = None
     interceptors: tuple[Interceptor, ...] = ()
+    retry_safe: ToolFilter | None = None
 
     def __post_init__(self) -> None:
         _require_choice("on_tool_error", self.on_tool_error, get_args(OnToolError))
@@ -75,10 +78,17 @@ def _require_count(option: str, value: object) -> None:
 
 
 class Calls:
-    """Carries out the calls of one toolbox's tools; it is their `Caller`."""
+    """Carries out the calls of one toolbox's tools; it is their `Caller`.
 
-    def __init__(self, options: CallOptions) -> None:
+    Args:
+        options: What the user decided.
+        progressed: Is told of the progress of every call, on the background loop.
+
+    """
+
+    def __init__(self, options: CallOptions, *, progressed: Callable[[Progress], None]) -> None:
         self._options = options
+        self.progressed = progressed
         self._chain = Chain(options.interceptors)
         self._repeats = Repeats(options.max_identical_failures)
         self._outputs: dict[tuple[Identity, str], OutputCheck] = {}
@@ -101,11 +111,12 @@ class Calls:
         *,
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and wait; see `Tool.call`."""
         request = self._request(spec, arguments, context)
-        way = _Way(self, spec, timeout)
-        with self._repeats.watch(request) as watch:
+        with Messenger(None) as messenger, self._repeats.watch(request) as watch:
+            way = _Way(self, spec, timeout, messenger, on_progress)
             watch.result = self._chain.run(request, way.send, way.asend)
         return self._final(spec, watch.result)
 
@@ -116,10 +127,11 @@ class Calls:
         *,
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and await; see `Tool.acall`."""
         request = self._request(spec, arguments, context)
-        way = _Way(self, spec, timeout)
+        way = _Way(self, spec, timeout, Messenger(running_loop()), on_progress)
         with self._repeats.watch(request) as watch:
             watch.result = await self._chain.arun(request, way.asend)
         return self._final(spec, watch.result)
@@ -163,10 +175,18 @@ class Calls:
         return self._connections[spec.server], codec
 
     async def transmit(
-        self, connection: Connection, request: CallRequest, arguments: dict[str, Any], timeout: float | None
+        self, connection: Connection, request: CallRequest, arguments: dict[str, Any], way: _Way
     ) -> dict[str, Any]:
         """Send the call; on the background loop."""
-        return await connection.call(request.tool, arguments, timeout=timeout, headers=request.headers)
+        safe = self._options.retry_safe
+        return await connection.call(
+            request.tool,
+            arguments,
+            timeout=way.timeout,
+            retry_safe=safe is not None and safe.refusal(request.tool, request.annotations) is None,
+            headers=request.headers,
+            on_progress=way.progressed,
+        )
 
     def read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
         """Read the server's answer and compare it with what the tool promises.
@@ -223,23 +243,43 @@ def _copied(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 class _Way:
     """The end of the chain for one call: validate, send, read."""
 
-    __slots__ = ("_calls", "_spec", "_timeout")
+    __slots__ = ("_calls", "_messenger", "_on_progress", "_spec", "timeout")
 
-    def __init__(self, calls: Calls, spec: ToolSpec, timeout: float | None) -> None:
+    def __init__(
+        self,
+        calls: Calls,
+        spec: ToolSpec,
+        timeout: float | None,
+        messenger: Messenger,
+        on_progress: OnProgress | None,
+    ) -> None:
         self._calls = calls
         self._spec = spec
-        self._timeout = timeout
+        self.timeout = timeout
+        self._messenger = messenger
+        self._on_progress = on_progress
 
     def send(self, request: CallRequest) -> ToolResult:
         connection, arguments = self._prepared(request)
         connection.refuse_blocking()
-        answer = portal().run(self._calls.transmit, connection, request, arguments, self._timeout)
+        answer = portal().run(self._calls.transmit, connection, request, arguments, self)
         return self._calls.read(self._spec, answer)
 
     async def asend(self, request: CallRequest) -> ToolResult:
         connection, arguments = self._prepared(request)
-        answer = await portal().arun(self._calls.transmit, connection, request, arguments, self._timeout)
+        answer = await portal().arun(self._calls.transmit, connection, request, arguments, self)
         return self._calls.read(self._spec, answer)
+
+    async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
+        news = Progress(
+            server=self._spec.server,
+            tool=self._spec.remote_name,
+            progress=progress,
+            total=total,
+            message=message,
+        )
+        self._messenger.tell(self._on_progress, news)
+        self._calls.progressed(news)
 
     def _prepared(self, request: CallRequest) -> tuple[Connection, dict[str, Any]]:
         """Where the call goes, and the arguments as the server wants them."""

@@ -22,6 +22,7 @@ from mcp_adapters.handlers import Handlers, LogMessage, StateChange, ToolsChange
 from mcp_adapters.naming import Identity, NamePolicy
 from mcp_adapters.providers import ProviderProfile
 from mcp_adapters.schema import Dialect, SchemaLimits
+from mcp_adapters.spec import Progress
 
 __all__ = ("Engine", "OnServerFailure", "Rules")
 
@@ -161,6 +162,10 @@ class Engine:
         self._messenger.tell(
             self._handlers.log, LogMessage(server=server, level=level, logger=name, data=data)
         )
+
+    def progressed(self, news: Progress) -> None:
+        """Pass the progress of a call on."""
+        self._messenger.tell(self._handlers.progress, news)
 
     def tools_changed(self, server: str) -> None:
         """List a server again soon; news that come while that is under way are one."""

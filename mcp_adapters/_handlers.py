@@ -11,6 +11,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 __all__ = ("Messenger", "running_loop")
@@ -41,7 +42,13 @@ class Messenger:
             return
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="mcp-adapters-handlers")
-        self._worker.submit(_finish, function, news)
+        self._worker.submit(copy_context().run, _finish, function, news)
+
+    def __enter__(self) -> Messenger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Take no more news; what is being told goes on to its end."""

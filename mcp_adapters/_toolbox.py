@@ -30,7 +30,7 @@ from mcp_adapters.outputs import OutputSchemaMode
 from mcp_adapters.providers import profile
 from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
-from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
+from mcp_adapters.spec import OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
 
 __all__ = ("Toolbox",)
 
@@ -80,6 +80,8 @@ class Toolbox:
             None means any number.
         interceptors: Functions around every call, the first one outermost; see
             `mcp_adapters.interception`.
+        retry_safe: Tools that may be called twice without harm, by your own word: a call of them whose
+            outcome is unknown because the connection was lost is sent once more.
 
     """
 
@@ -107,6 +109,7 @@ class Toolbox:
         max_result_chars: int | None = 400_000,
         max_identical_failures: int | None = None,
         interceptors: Sequence[Interceptor] = (),
+        retry_safe: ToolFilter | None = None,
     ) -> None:
         policy = names or NamePolicy()
         rules = Rules(
@@ -141,8 +144,9 @@ class Toolbox:
             max_result_chars=max_result_chars,
             max_identical_failures=max_identical_failures,
             interceptors=tuple(interceptors),
+            retry_safe=retry_safe,
         )
-        self._calls = Calls(self._call_options)
+        self._calls = Calls(self._call_options, progressed=self._engine.progressed)
         self._by_name: dict[str, Tool] = {}
 
     def _adopted(self, catalog: Catalog | None) -> None:
@@ -382,16 +386,26 @@ class Toolbox:
     # -- calls --------------------------------------------------------------------------------
 
     def call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.call`."""
-        return self[name].call(arguments, timeout=timeout)
+        return self[name].call(arguments, timeout=timeout, on_progress=on_progress)
 
     async def acall(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
-        return await self[name].acall(arguments, timeout=timeout)
+        return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress)
 
 
 def _described(key: str, server: Any) -> Any:

@@ -158,7 +158,7 @@ class _Custom(Transport):
         self.label = f"transport {type(given).__name__}"
 
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
-        if callable(self._given):
+        if not hasattr(self._given, "__aenter__"):
             transport = self._given()
         elif self._used:
             raise ServerStartError(

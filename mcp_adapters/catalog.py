@@ -218,7 +218,7 @@ def _spec(
         title=title,
         description=_described(description, projection.note, provider),
         annotations=annotations,
-        input_json=_json(verdict.schema),
+        input_json=_json(definition["inputSchema"]),
         model_json=_json(projection.schema),
         output_json=None if output is None else _json(output),
         wraps_result=wraps_result(output, tool=tool.name),

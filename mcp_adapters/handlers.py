@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-__all__ = ("Handlers", "LogMessage", "Progress", "StateChange", "ToolsChange")
+from mcp_adapters.spec import OnProgress
+
+__all__ = ("Handlers", "LogMessage", "StateChange", "ToolsChange")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,25 +53,10 @@ class ToolsChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a call has come."""
-
-    server: str
-    tool: str
-    """The server's own name for the tool."""
-    progress: float
-    total: float | None
-    message: str | None
-
-
-Handler: TypeAlias = Callable[[Any], Awaitable[None] | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Handlers:
     """The user's functions; None hears nothing."""
 
     state_changed: Callable[[StateChange], Awaitable[None] | None] | None = None
     log: Callable[[LogMessage], Awaitable[None] | None] | None = None
     tools_changed: Callable[[ToolsChange], Awaitable[None] | None] | None = None
-    progress: Callable[[Progress], Awaitable[None] | None] | None = None
+    progress: OnProgress | None = None

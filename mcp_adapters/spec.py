@@ -10,7 +10,7 @@ fresh copy that nobody else can change.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -20,8 +20,10 @@ __all__ = (
     "Caller",
     "ImagePart",
     "ListedTool",
+    "OnProgress",
     "OnToolError",
     "Part",
+    "Progress",
     "ResourceLinkPart",
     "SkippedTool",
     "TextPart",
@@ -32,6 +34,24 @@ __all__ = (
     "ToolSpec",
     "UnknownPart",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a call has come."""
+
+    server: str
+    tool: str
+    """The server's own name for the tool."""
+    progress: float
+    total: float | None
+    """None when the server does not say."""
+    message: str | None
+    """For people; untrusted. None when the server says nothing."""
+
+
+OnProgress: TypeAlias = Callable[[Progress], Awaitable[None] | None]
+"""A function of the user's, synchronous or asynchronous; what it raises is logged and harms nobody."""
 
 OnToolError: TypeAlias = Literal["return", "raise"]
 """What a call does when the tool says that it failed: return the result, or raise ToolExecutionError."""
@@ -250,6 +270,7 @@ class Caller(Protocol):
         *,
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and wait, from any thread but the background loop's own."""
         ...
@@ -261,6 +282,7 @@ class Caller(Protocol):
         *,
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and await, from any asyncio event loop."""
         ...
@@ -344,6 +366,7 @@ class Tool:
         *,
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call the tool and wait for its result.
 
@@ -352,6 +375,7 @@ class Tool:
             timeout: Seconds without a sign of life from the server; None means the toolbox's
                 `call_timeout`.
             context: What interceptors get as `CallRequest.context`; None for nothing.
+            on_progress: Told of progress while the call runs, in a worker thread.
 
         Returns:
             The result, also when the tool says that it failed (`is_error`).
@@ -369,7 +393,9 @@ class Tool:
             SyncCallInEventLoopError: Called on the thread of the background event loop.
 
         """
-        return self._caller.call(self.spec, arguments, timeout=timeout, context=context)
+        return self._caller.call(
+            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress
+        )
 
     async def acall(
         self,
@@ -377,12 +403,16 @@ class Tool:
         *,
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call the tool and await its result; as `call`, from any asyncio event loop.
 
-        Cancelling the awaiting task cancels the call at the server too.
+        Cancelling the awaiting task cancels the call at the server too. `on_progress` is told on the
+        calling loop.
         """
-        return await self._caller.acall(self.spec, arguments, timeout=timeout, context=context)
+        return await self._caller.acall(
+            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress
+        )
 
     def __repr__(self) -> str:
         return f"<Tool {self.name!r} of {self.server!r}>"

@@ -27,6 +27,7 @@ from mcp_adapters import (
     to_artifact,
 )
 from mcp_adapters_langchain._content import to_content
+from mcp_adapters_langchain._progress import areporter, reporter
 
 __all__ = ("McpTool", "McpToolkit")
 
@@ -91,13 +92,15 @@ class McpTool(BaseTool):
     # Positional-only: a tool may have arguments called "self", "config" or "run_manager".
     def _run(self, /, **arguments: Any) -> tuple[Any, Any]:
         try:
-            return self._answer(self._tool.call(arguments, context=_context()))
+            return self._answer(self._tool.call(arguments, context=_context(), on_progress=reporter()))
         except _FOR_THE_MODEL as error:
             return self._failure(error)
 
     async def _arun(self, /, **arguments: Any) -> tuple[Any, Any]:
         try:
-            return self._answer(await self._tool.acall(arguments, context=_context()))
+            return self._answer(
+                await self._tool.acall(arguments, context=_context(), on_progress=areporter())
+            )
         except _FOR_THE_MODEL as error:
             return self._failure(error)
 

@@ -28,11 +28,15 @@ from mcp_adapters import (
     failed_result,
 )
 from mcp_adapters_llamaindex._content import to_blocks
+from mcp_adapters_llamaindex._progress import to_stream
 
 if TYPE_CHECKING:
     from mcp_adapters import Toolbox
 
 __all__ = ("McpTool", "McpToolMetadata", "McpToolSpec")
+
+_CONTEXT = "__mcp_adapters_context__"
+"""The name under which an agent hands over its context; no argument of a tool has it."""
 
 _FOR_THE_MODEL = (ToolError, ServerError, ProtocolError)
 """Failures that a model can read and act on."""
@@ -83,10 +87,13 @@ class McpTool(FunctionTool):
     Args:
         tool: A tool of an open toolbox.
         return_direct: Whether an agent ends with this tool's answer.
+        stream_progress: Whether the progress of a call goes to the agent's stream of events, as
+            `McpProgressEvent`. Such a tool needs an agent that gives its context to tools, as
+            FunctionAgent, ReActAgent and AgentWorkflow do.
 
     """
 
-    def __init__(self, tool: Tool, *, return_direct: bool = False) -> None:
+    def __init__(self, tool: Tool, *, return_direct: bool = False, stream_progress: bool = False) -> None:
         async def call_async(**arguments: Any) -> ToolOutput:
             return await self.acall(**arguments)
 
@@ -97,6 +104,8 @@ class McpTool(FunctionTool):
         self._tool = tool
         metadata = McpToolMetadata(tool, return_direct=return_direct)
         super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata)
+        if stream_progress:
+            self.requires_context, self.ctx_param_name = True, _CONTEXT
 
     @property
     def mcp_tool(self) -> Tool:
@@ -110,17 +119,20 @@ class McpTool(FunctionTool):
 
     def call(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         """Call the tool and wait; positional arguments go to the properties in schema order."""
+        on_progress = to_stream(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:
-            return self._answer(sent, self._tool.call(sent, context=_context()))
+            return self._answer(sent, self._tool.call(sent, context=_context(), on_progress=on_progress))
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
 
     async def acall(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         """Call the tool from any event loop; positional arguments as in `call`."""
+        on_progress = to_stream(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:
-            return self._answer(sent, await self._tool.acall(sent, context=_context()))
+            result = await self._tool.acall(sent, context=_context(), on_progress=on_progress)
+            return self._answer(sent, result)
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
 

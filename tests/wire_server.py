@@ -4,6 +4,7 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
 
     tools     the entries of tools/list, as they are to go over the wire
     page      entries for each page (default: all)
+    list_changed  true: the server says that it announces changes of its tools
     cursors   "repeat": the same cursor again and again; "endless": always another one
     ledger    a file that gets one JSON line for each process start and each message
     era       "handshake" (default), "modern"; with ", late" the probe is answered only when the
@@ -14,7 +15,8 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
 
 What else a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
 isError, `refuse` answers a JSON-RPC error, `picture` sends text and an image, `structured` sends
-structured content, `die` ends the process, `hang` never answers; everything else answers "ok".
+structured content, `die` ends the process, `die_once` does so at its first call, `hang` never answers, `log` logs
+before it answers, `announce` says that the list of tools has changed; everything else answers "ok".
 """
 
 from __future__ import annotations
@@ -64,7 +66,7 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
     reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
     modern = script.get("era", "").startswith("modern")
     if method == "server/discover" and modern:
-        reply["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        reply["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities(script)}
     elif method == "initialize" and modern:
         reply["error"] = {
             "code": -32022,
@@ -74,13 +76,28 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
     elif method == "initialize":
         reply["result"] = {
             "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {}},
+            "capabilities": capabilities(script),
             "serverInfo": {"name": "wire", "version": "1"},
             "instructions": "say what you are told",
         }
     elif method == "tools/list":
         reply["result"] = listing(script, params.get("cursor"))
+    elif method == "subscriptions/listen":
+        SUBSCRIPTION.append(message["id"])
+        about = {"io.modelcontextprotocol/subscriptionId": message["id"]}
+        say(
+            "notifications/subscriptions/acknowledged",
+            {"notifications": params["notifications"], "_meta": about},
+        )
+        return
     elif method == "tools/call":
+        if params["name"] == "die_once" and not seen_before(script, "die_once"):
+            os._exit(7)
+        if params["name"] == "log":
+            say("notifications/message", {"level": "warning", "logger": "wire", "data": {"n": 1}})
+        if params["name"] == "announce":
+            about = {"io.modelcontextprotocol/subscriptionId": SUBSCRIPTION[0]} if SUBSCRIPTION else {}
+            say("notifications/tools/list_changed", {"_meta": about})
         outcome = scripted(script, params["name"]) or called(params["name"], params.get("arguments") or {})
         if outcome is None:
             return
@@ -89,6 +106,23 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
         reply["error"] = {"code": -32601, "message": f"Method not found: {method}"}
     text = json.dumps(reply)
     print(("debug: about to answer " if script.get("at_start") == "noise" else "") + text, flush=True)
+
+
+SUBSCRIPTION: list[Any] = []
+
+
+def say(method: str, params: dict[str, Any]) -> None:
+    print(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}), flush=True)
+
+
+def capabilities(script: dict[str, Any]) -> dict[str, Any]:
+    return {"tools": {"listChanged": True} if script.get("list_changed") else {}, "logging": {}}
+
+
+def seen_before(script: dict[str, Any], tool: str) -> bool:
+    with open(script["ledger"]) as file:
+        calls = [json.loads(line) for line in file]
+    return sum((call.get("params") or {}).get("name") == tool for call in calls) > 1
 
 
 def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
