@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.completion import split_types
 from mcp_adapters.schema.limits import pointer_of
-from mcp_adapters.schema.merging import alternatives, merge, types_of
+from mcp_adapters.schema.merging import alternatives, is_never, merge, types_of
 from mcp_adapters.schema.notes import tell_narrowing
 from mcp_adapters.schema.portable import portable, sketch
 from mcp_adapters.schema.projection import Loss, Projection
@@ -143,12 +143,12 @@ class _Conversion:
             for key, value in node.items()
             if key not in ("anyOf", "title", "description", "default")
         }
-        branches = [
-            merge(branch, beside, drop=lambda _: None)
-            for branch in node["anyOf"]
-            if types_of(branch) != ("null",)
-        ]
-        nullable = len(branches) < len(node["anyOf"])
+        typed = [branch for branch in node["anyOf"] if types_of(branch) != ("null",)]
+        merged = [merge(branch, beside, drop=lambda _: None) for branch in typed]
+        branches = [branch for branch in merged if not is_never(branch)]
+        nullable = len(typed) < len(node["anyOf"])
+        if not branches:
+            return self._untyped({"type": "null"}, steps)
         shown = [self.convert(branch, (*steps, "anyOf", at), depth) for at, branch in enumerate(branches)]
         union = alternatives(_flat(shown))
         if nullable:
