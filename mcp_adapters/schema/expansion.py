@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_adapters.schema.dialects import is_legacy
 from mcp_adapters.schema.merging import NEVER, alternatives, is_never, merge, types_of, types_of_values
 from mcp_adapters.schema.projection import Loss, Path
+from mcp_adapters.schema.wording import add_sentence, brief, has_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ _KEPT = frozenset({
     "title", "description", "default", "format", "multipleOf", "minLength", "maxLength", "minItems",
     "maxItems", "uniqueItems", "minProperties", "maxProperties",
 })  # fmt: skip
+_COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
 _ANNOTATIONS = ("title", "description", "default", "examples", "example")
 _SILENT = frozenset({
     "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment",
@@ -149,6 +151,7 @@ class Expansion:
         out: Schema = {}
         self._type(schema, out)
         out |= {key: value for key, value in schema.items() if key in _KEPT}
+        out |= {key: int(value) for key, value in out.items() if key in _COUNTS}
         self._note_rest(schema)
         if "examples" in schema or "example" in schema:
             out["examples"] = schema["examples"] if "examples" in schema else [schema["example"]]
@@ -176,9 +179,9 @@ class Expansion:
     def _hide_references(self, schema: Schema, out: Schema) -> None:
         """Move data that looks like a reference into the description: langchain-core follows it."""
         for keyword in ("default", "examples", "enum"):
-            if keyword in out and _has_key(out[keyword], "$ref"):
+            if keyword in out and has_key(out[keyword], "$ref"):
                 self.lose(schema, keyword, "in the description: some frameworks take it for a reference")
-                describe(
+                add_sentence(
                     out, f"{keyword}: {json.dumps(out.pop(keyword), ensure_ascii=False)[:_LONGEST_TEXT]}"
                 )
 
@@ -187,7 +190,9 @@ class Expansion:
         # A condition says nothing without a consequence, nor a consequence without a condition.
         conditional = keyword in ("if", "then", "else")
         lone = conditional and ("if" not in schema or not {"then", "else"} & schema.keys())
-        return lone or schema[keyword] in (True, {})
+        return (
+            lone or schema[keyword] in (True, {}) or (keyword == "unevaluatedProperties" and _closes(schema))
+        )
 
     def _type(self, schema: Schema, out: Schema) -> None:
         kinds = list(dict.fromkeys(types_of(schema)))
@@ -217,7 +222,7 @@ class Expansion:
             return
         if _SPECIAL_PATTERN.search(pattern):
             self.lose(schema, "pattern", "moved into the description: not every provider can read it")
-            describe(out, f"Pattern: {pattern[:_LONGEST_TEXT]}")
+            add_sentence(out, f"Pattern: {pattern[:_LONGEST_TEXT]}")
         else:
             out["pattern"] = pattern
 
@@ -239,8 +244,8 @@ class Expansion:
             self.lose(schema, "prefixItems", "further elements are shown like the listed ones", narrows=True)
         out["items"] = alternatives(shown)
         self.lose(schema, "prefixItems", "the places are in the description")
-        names = ", ".join(_brief(place) for place in shown[: len(places)][:12])
-        describe(out, f"Elements in order: {names}")
+        names = ", ".join(brief(place) for place in shown[: len(places)][:12])
+        add_sentence(out, f"Elements in order: {names}")
 
     def _plain_items(self, rest: Any, out: Schema, at: At) -> None:
         out["items"] = self.expand(rest, at.below(None))
@@ -258,7 +263,9 @@ class Expansion:
                 continue
             exposed = self._renamer.expose(key, at.path)
             shown[exposed] = (
-                expanded if exposed == key else describe(dict(expanded), f"Sent as {key[:_LONGEST_TEXT]!r}")
+                expanded
+                if exposed == key
+                else add_sentence(dict(expanded), f"Sent as {key[:_LONGEST_TEXT]!r}")
             )
         if shown or "properties" in schema:
             out["properties"] = shown
@@ -272,11 +279,7 @@ class Expansion:
     def _rest_of_properties(self, schema: Schema, out: Schema, at: At) -> None:
         rest = schema.get("additionalProperties")
         patterns = schema.get("patternProperties") or {}
-        if (
-            rest is None
-            and schema.get("unevaluatedProperties") is False
-            and not schema.keys() & set(_IN_PLACE)
-        ):
+        if rest is None and _closes(schema):
             rest = False
         if patterns:
             self.lose(schema, "patternProperties", "which keys take which form is left to the server")
@@ -315,25 +318,6 @@ _SAID = _KEPT | _SILENT | {
 }  # fmt: skip
 
 
-def describe(node: Schema, text: str) -> Schema:
-    """Add a sentence to a schema's description; return the schema."""
-    before = node.get("description")
-    node["description"] = f"{before}\n{text}." if before else f"{text}."
-    return node
-
-
-def _has_key(data: Any, key: str) -> bool:
-    stack = [data]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            if key in value:
-                return True
-            stack += value.values()
-        elif isinstance(value, list):
-            stack += value
-    return False
-
-
-def _brief(node: Schema) -> str:
-    return str(node.get("title") or " or ".join(types_of(node)) or "any value")
+def _closes(schema: Schema) -> bool:
+    """Say whether a schema's unevaluated properties are just those that it does not name."""
+    return schema.get("unevaluatedProperties") is False and not schema.keys() & set(_IN_PLACE)

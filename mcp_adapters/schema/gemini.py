@@ -19,12 +19,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.completion import split_types
-from mcp_adapters.schema.expansion import describe
 from mcp_adapters.schema.limits import pointer_of
-from mcp_adapters.schema.merging import alternatives, merge, types_of
+from mcp_adapters.schema.merging import alternatives, is_never, merge, types_of
 from mcp_adapters.schema.notes import tell_narrowing
 from mcp_adapters.schema.portable import portable, sketch
 from mcp_adapters.schema.projection import Loss, Projection
+from mcp_adapters.schema.wording import add_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,7 +127,7 @@ class _Conversion:
             if key in node
         }
         known = "" if form in ({}, {"additionalProperties": True}) else f" by the schema {_text(form)[:600]}"
-        return describe(done, f"{types_of(node)[0].capitalize()} written as JSON text{known}")
+        return add_sentence(done, f"{types_of(node)[0].capitalize()} written as JSON text{known}")
 
     def _untyped(self, node: Schema, steps: _Steps) -> Schema:
         if types_of(node):  # null alone
@@ -143,12 +143,12 @@ class _Conversion:
             for key, value in node.items()
             if key not in ("anyOf", "title", "description", "default")
         }
-        branches = [
-            merge(branch, beside, drop=lambda _: None)
-            for branch in node["anyOf"]
-            if types_of(branch) != ("null",)
-        ]
-        nullable = len(branches) < len(node["anyOf"])
+        typed = [branch for branch in node["anyOf"] if types_of(branch) != ("null",)]
+        merged = [merge(branch, beside, drop=lambda _: None) for branch in typed]
+        branches = [branch for branch in merged if not is_never(branch)]
+        nullable = len(typed) < len(node["anyOf"])
+        if not branches:
+            return self._untyped({"type": "null"}, steps)
         shown = [self.convert(branch, (*steps, "anyOf", at), depth) for at, branch in enumerate(branches)]
         union = alternatives(_flat(shown))
         if nullable:
@@ -165,7 +165,7 @@ class _Conversion:
             done["enum"] = values
             return
         self._lose(steps, "enum", "in the description: only lists of non-empty text can be said")
-        describe(done, f"One of: {', '.join(map(_text, values))[:600]}")
+        add_sentence(done, f"One of: {', '.join(map(_text, values))[:600]}")
 
     def _rest(self, node: Schema, done: Schema, steps: _Steps) -> None:
         kind = node["type"]
@@ -173,11 +173,11 @@ class _Conversion:
             done["format"] = node["format"]
         elif "format" in node:
             self._lose(steps, "format", "in the description")
-            describe(done, f"Format: {node['format']}")
+            add_sentence(done, f"Format: {node['format']}")
         for keyword, text in _DESCRIBED.items():
             if node.get(keyword):
                 self._lose(steps, keyword, "in the description")
-                describe(done, text.format(node[keyword]))
+                add_sentence(done, text.format(node[keyword]))
         self._exclusive(node, done, steps)
 
     def _exclusive(self, node: Schema, done: Schema, steps: _Steps) -> None:
@@ -194,7 +194,7 @@ class _Conversion:
     def _tell_exclusive(self, done: Schema, steps: _Steps, keyword: str, text: str) -> None:
         if text:
             self._lose(steps, keyword, "the limit itself is excluded only in the description")
-            describe(done, text)
+            add_sentence(done, text)
 
     def _lose(self, steps: _Steps, keyword: str, reason: str, *, narrows: bool = False) -> None:
         loss = Loss(pointer=pointer_of(*steps), keyword=keyword, reason=reason, narrows=narrows)
@@ -205,7 +205,7 @@ def _mark_optional(node: Schema, *, optional: bool) -> None:
     if optional:
         node.setdefault("default", None)
     elif "default" in node:
-        describe(node, f"Default: {_text(node.pop('default'))[:200]}")
+        add_sentence(node, f"Default: {_text(node.pop('default'))[:200]}")
 
 
 def _flat(branches: Iterable[Schema]) -> list[Schema]:

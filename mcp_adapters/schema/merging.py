@@ -85,7 +85,7 @@ def merge(first: Schema, second: Schema, *, drop: Callable[[str], None]) -> Sche
     """
     if is_never(first) or is_never(second):
         return NEVER
-    merged = {**second, **first}
+    merged = {**first, **second, **first}  # the order of the first, then of the second
     for keyword in first.keys() & second.keys():
         merged[keyword] = _join(keyword, first[keyword], second[keyword], drop)
     # "additionalProperties": false beside the keys of both accepts more than either: widening.

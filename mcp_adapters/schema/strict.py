@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.completion import split_types
-from mcp_adapters.schema.expansion import describe
 from mcp_adapters.schema.limits import pointer_of
 from mcp_adapters.schema.merging import types_of
 from mcp_adapters.schema.portable import Sketch, portable, sketch
 from mcp_adapters.schema.projection import Loss, Projection
+from mcp_adapters.schema.wording import add_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,10 +111,10 @@ class _Tightening:
                 self._lose(steps, keyword, "in the description: strict mode forbids it")
                 if keyword == "maxProperties":
                     self._refuse(steps, keyword, "every property must be given in strict mode")
-                describe(done, f"{keyword}: {json.dumps(node[keyword], ensure_ascii=False)[:200]}")
+                add_sentence(done, f"{keyword}: {json.dumps(node[keyword], ensure_ascii=False)[:200]}")
         if "format" in done and done["format"] not in _FORMATS:
             self._lose(steps, "format", "in the description: strict mode does not know it")
-            describe(done, f"format: {done.pop('format')}")
+            add_sentence(done, f"format: {done.pop('format')}")
         return done
 
     def _union(self, node: Schema, steps: tuple[str | int, ...]) -> Schema:

@@ -60,6 +60,10 @@ ANY = {"anyOf": [{"type": "number"}, {"type": "boolean"}, {"type": "string"}]}
         ({}, ANY),
         ({"type": "null"}, {"type": "string", "nullable": True, "description": "Always null."}),
         (
+            {"anyOf": [{"type": "null", "title": "a"}, {"type": "null"}]},
+            {"type": "string", "nullable": True, "description": "Always null."},
+        ),
+        (
             {"type": "object", "description": "free"},
             {"type": "string", "description": "free\nObject written as JSON text."},
         ),
