@@ -79,6 +79,7 @@ class Chain:
 
     def _run_as_guest(self, request: CallRequest, asend: AsyncCallNext, at: int) -> ToolResult:
         portal().require_elsewhere()  # the interceptors' loop will wait for that one
+        guests().require_elsewhere()
         return _released(guests().run(_held, self.arun(request, asend, at=at)))
 
 
@@ -97,8 +98,8 @@ def _passed_on(changed: Any, request: CallRequest, interceptor: Interceptor) -> 
         )
     if (changed.server, changed.tool) != (request.server, request.tool):
         raise ValueError(
-            f"interceptor {_name(interceptor)} passed on a request for another tool; it may change arguments, "
-            "headers and context; to call another tool, call that tool"
+            f"interceptor {_name(interceptor)} passed on a request for another tool; it may change "
+            "arguments, headers and context; to call another tool, call that tool"
         )
     return changed
 
