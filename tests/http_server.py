@@ -15,6 +15,8 @@ class Seen:
 
     def __init__(self) -> None:
         self.url = ""
+        self.status = 200
+        """With any other, every request is refused with it."""
         self.requests: list[tuple[str, dict[str, str]]] = []
 
     def headers(self, method: str, name: str) -> list[str | None]:
@@ -24,16 +26,17 @@ class Seen:
 
 @contextmanager
 def http_server(tools: list[dict[str, Any]], *, status: int = 200) -> Iterator[Seen]:
-    """Serve tools that echo their arguments; with another `status`, refuse every request with it."""
+    """Serve tools that echo their arguments, over the years' handshake."""
     seen = Seen()
+    seen.status = status
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             headers = {name.lower(): value for name, value in self.headers.items()}
             seen.requests.append((message.get("method", ""), headers))
-            if status != 200:
-                self._reply(status, None)
+            if seen.status != 200:
+                self._reply(seen.status, None)
             elif "id" not in message:
                 self._reply(202, None)
             else:
