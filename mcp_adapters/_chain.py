@@ -79,6 +79,7 @@ class Chain:
 
     def _run_as_guest(self, request: CallRequest, asend: AsyncCallNext, at: int) -> ToolResult:
         portal().require_elsewhere()  # the interceptors' loop will wait for that one
+        guests().require_elsewhere()
         return _released(guests().run(_held, self.arun(request, asend, at=at)))
 
 

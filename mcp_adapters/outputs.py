@@ -45,7 +45,7 @@ class OutputCheck:
     """One tool's output schema; cheap to make, compiled at its first use.
 
     Args:
-        schema_json: The server's own output schema as JSON text.
+        schema_json: The server's own output schema, an object, as JSON text.
 
     """
 

@@ -62,6 +62,8 @@ def record(script: dict[str, Any], entry: dict[str, Any]) -> None:
 
 
 def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
+    with open(sys.argv[1]) as file:  # the script may have changed since the start
+        script = json.load(file)
     method, params = message["method"], message.get("params") or {}
     reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
     modern = script.get("era", "").startswith("modern")
@@ -126,8 +128,6 @@ def seen_before(script: dict[str, Any], tool: str) -> bool:
 
 
 def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
-    with open(sys.argv[1]) as file:  # the script may have changed since the start
-        script = json.load(file)
     tools, size = script["tools"], script.get("page") or len(script["tools"]) or 1
     start = int(cursor or 0)
     result: dict[str, Any] = {"tools": tools[start : start + size]}
