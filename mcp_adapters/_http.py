@@ -35,6 +35,7 @@ _SESSION = "mcp-session-id"
 _RESERVED = re.compile(
     r"host|accept|connection|content-(length|type)|transfer-encoding|last-event-id|mcp-.*", re.IGNORECASE
 )
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _ABOUT_THE_REQUEST = re.compile(r".*(trace|span|baggage|correlation|request-id|idempotency).*", re.IGNORECASE)
 """Headers that say nothing about who asks."""
 
@@ -111,16 +112,8 @@ class ServerClient(httpx2.AsyncClient):
             query = self._address.query
         request.url = _Discreet(request.url, query=query or None)
         extra = await self._call_headers()
-        for name in extra:
-            if _RESERVED.fullmatch(name) or name.lower() in self._reserved:
-                raise FaultError(
-                    Fault(kind="headers", detail=f"the header {name!r} is not for single calls; leave it out")
-                )
         self._check_principal(request, extra)
-        try:
-            request.headers.update(extra)
-        except (TypeError, ValueError, UnicodeError):
-            raise _bad_headers("headers for a call must map names to texts") from None
+        request.headers.update(extra)
 
     async def _call_headers(self) -> dict[str, str]:
         """What this call adds, by the server's provider and by the context; the context wins."""
@@ -130,9 +123,18 @@ class ServerClient(httpx2.AsyncClient):
                 provided = await _called(provider)
             except Exception as error:
                 raise _bad_headers(f"its headers_provider raised {type(error).__name__}", error) from error
-        extra = {**(provided or {}), **(call_headers.get() or {})}
-        if not all(isinstance(value, str) and not re.search(r"[\r\n\0]", value) for value in extra.values()):
-            raise _bad_headers("the headers for a call must be single lines of text")
+        extra: dict[Any, Any] = {}
+        for source in (provided, call_headers.get()):
+            if source is not None and not isinstance(source, Mapping):
+                raise _bad_headers("the headers for a call must be a mapping")
+            extra.update(source or {})
+        for name, value in extra.items():
+            if not (isinstance(name, str) and _NAME.fullmatch(name)):
+                raise _bad_headers(f"{name!r} cannot be the name of a header")
+            if not (isinstance(value, str) and value.isascii() and value.isprintable()):
+                raise _bad_headers(f"the header {name!r} for a call must be a line of ASCII text")
+            if _RESERVED.fullmatch(name) or name.lower() in self._reserved:
+                raise _bad_headers(f"the header {name!r} is not for single calls; leave it out")
         return extra
 
     def _check_principal(self, request: httpx2.Request, extra: Mapping[str, str]) -> None:

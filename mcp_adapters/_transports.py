@@ -111,6 +111,8 @@ class _Http(_Web):
 class _Sse(_Web):
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
         to_session, from_server = anyio.create_memory_object_stream[Any](math.inf)
+        for end in (to_session, from_server):
+            stack.callback(end.close)
         client = self._client(stack, lambda answer: _deliver(to_session, answer))
 
         def ready_made(*_: Any, **__: Any) -> ServerClient:
