@@ -150,7 +150,9 @@ class Server:
         if method == "initialize":
             return {"result": {"protocolVersion": params["protocolVersion"], **INTRODUCTION}}
         if method == "tools/list":
-            return {"result": {**(CACHED if self.modern else {}), "tools": [DO, *map(plain_tool, self.tools)]}}
+            return {
+                "result": {**(CACHED if self.modern else {}), "tools": [DO, *map(plain_tool, self.tools)]}
+            }
         if method == "tools/call":
             return {"result": self._result(params)}
         return {"error": {"code": -32601, "message": f"Method not found: {method}"}}

@@ -25,7 +25,8 @@ from mcp_adapters import (
     ToolTimeoutError,
 )
 
-from .conftest import VERSION, Era, Faults, arguments, until
+from .conftest import Faults, until
+from .harness import VERSION, Era, arguments
 
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 both_forms = pytest.mark.parametrize("answers", ["json", "sse"])
@@ -47,7 +48,9 @@ SURVIVED: list[tuple[str, dict[str, Any]]] = [
 
 @both_forms
 @both_eras
-@pytest.mark.parametrize(("fault", "options"), SURVIVED, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("fault", "options"), SURVIVED, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_what_comes_beside_an_answer_does_not_touch_it(
     servers: Faults, era: Era, answers: str, fault: str, options: dict[str, Any]
 ) -> None:
@@ -64,7 +67,9 @@ def test_what_comes_beside_an_answer_does_not_touch_it(
 
 @both_forms
 @both_eras
-def test_a_large_result_arrives(servers: Faults, request: pytest.FixtureRequest, era: Era, answers: str) -> None:
+def test_a_large_result_arrives(
+    servers: Faults, request: pytest.FixtureRequest, era: Era, answers: str
+) -> None:
     """Real servers answer with eleven megabytes."""
     if answers == "sse":
         request.applymarker(pending("an event is limited to one mebibyte, and the result is lost"))
@@ -136,7 +141,9 @@ async def test_a_broken_request_does_not_touch_the_others(servers: Faults, era: 
 @pytest.mark.parametrize(
     "era", ["modern", pytest.param("legacy", marks=pending("a lost session is never made anew"))]
 )
-def test_a_restart_between_two_calls_is_not_noticed_for_longer_than_one_call(servers: Faults, era: Era) -> None:
+def test_a_restart_between_two_calls_is_not_noticed_for_longer_than_one_call(
+    servers: Faults, era: Era
+) -> None:
     """A modern server knows no sessions; a legacy one refuses the old session, so nothing has happened."""
     server = servers("http", era=era)
     with server.toolbox() as toolbox:
@@ -196,7 +203,9 @@ def test_a_server_that_is_back_after_refusing_connections_is_used_again(servers:
 
 @pending("one refused connection ends the client, and with it all other requests")
 @both_eras
-async def test_a_call_in_flight_survives_that_another_is_refused_a_connection(servers: Faults, era: Era) -> None:
+async def test_a_call_in_flight_survives_that_another_is_refused_a_connection(
+    servers: Faults, era: Era
+) -> None:
     server = servers("http", era=era)
     async with server.toolbox() as toolbox:
         slow = asyncio.create_task(toolbox.acall("srv_do", arguments("late", until="signal")))
@@ -301,7 +310,9 @@ def test_an_answer_to_another_request_is_no_answer(servers: Faults, era: Era) ->
 
 
 @both_eras
-async def test_all_calls_in_flight_learn_at_once_that_the_server_was_killed(servers: Faults, era: Era) -> None:
+async def test_all_calls_in_flight_learn_at_once_that_the_server_was_killed(
+    servers: Faults, era: Era
+) -> None:
     server = servers("http", era=era)
     async with server.toolbox() as toolbox:
         calls = [asyncio.create_task(toolbox.acall("srv_do", arguments("hang"))) for _ in range(20)]
@@ -343,8 +354,12 @@ BROKEN_STARTS: list[Any] = [
     ({"fault": "status", "status": 429}, HandshakeError),
     ({"fault": "status", "status": 500}, HandshakeError),
     ({"fault": "status", "status": 503}, HandshakeError),
-    pytest.param({"fault": "status", "status": 401}, AuthError, marks=pending("refused credentials are not told")),
-    pytest.param({"fault": "status", "status": 403}, AuthError, marks=pending("refused credentials are not told")),
+    pytest.param(
+        {"fault": "status", "status": 401}, AuthError, marks=pending("refused credentials are not told")
+    ),
+    pytest.param(
+        {"fault": "status", "status": 403}, AuthError, marks=pending("refused credentials are not told")
+    ),
     pytest.param({"fault": "drop_stream"}, ServerStartError),
 ]
 

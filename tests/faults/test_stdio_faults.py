@@ -22,7 +22,8 @@ from mcp_adapters import (
     ToolTimeoutError,
 )
 
-from .conftest import VERSION, Era, Faults, FaultServer, arguments, gone, until
+from .conftest import Faults, until
+from .harness import VERSION, Era, FaultServer, arguments, gone
 
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 
@@ -52,7 +53,9 @@ UNANSWERED: list[tuple[str, dict[str, Any]]] = [
 
 
 @both_eras
-@pytest.mark.parametrize(("fault", "options"), SURVIVED, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("fault", "options"), SURVIVED, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_noise_around_an_answer_does_not_touch_it(
     servers: Faults, era: Era, fault: str, options: dict[str, Any]
 ) -> None:
@@ -75,7 +78,9 @@ def test_fifty_megabytes_in_one_line_arrive(servers: Faults, era: Era) -> None:
 
 
 @both_eras
-@pytest.mark.parametrize(("fault", "options", "words"), LOST, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("fault", "options", "words"), LOST, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_server_lost_in_a_call_leaves_its_outcome_unknown_and_comes_back(
     servers: Faults, impatient: None, era: Era, fault: str, options: dict[str, Any], words: str
 ) -> None:
@@ -94,7 +99,9 @@ def test_a_server_lost_in_a_call_leaves_its_outcome_unknown_and_comes_back(
 
 
 @both_eras
-@pytest.mark.parametrize(("fault", "options"), UNANSWERED, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("fault", "options"), UNANSWERED, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_call_without_answer_is_cancelled_at_the_server_and_its_process_goes_on(
     servers: Faults, era: Era, fault: str, options: dict[str, Any]
 ) -> None:
@@ -154,7 +161,9 @@ def test_a_server_that_stops_reading_is_lost_at_the_next_call(
 
 
 @both_eras
-async def test_all_calls_in_flight_learn_at_once_that_the_server_was_killed(servers: Faults, era: Era) -> None:
+async def test_all_calls_in_flight_learn_at_once_that_the_server_was_killed(
+    servers: Faults, era: Era
+) -> None:
     server = servers("stdio", era=era)
     async with server.toolbox() as toolbox:
         calls = [asyncio.create_task(toolbox.acall("srv_do", arguments("hang"))) for _ in range(20)]
@@ -181,7 +190,9 @@ def test_many_callers_of_a_dead_server_start_it_once(servers: Faults, era: Era) 
 
 
 @both_eras
-def test_a_server_that_cannot_come_back_is_told_to_each_caller_until_it_does(servers: Faults, era: Era) -> None:
+def test_a_server_that_cannot_come_back_is_told_to_each_caller_until_it_does(
+    servers: Faults, era: Era
+) -> None:
     server = servers("stdio", era=era, starts=[{}, {"at_start": "exit"}, {"at_start": None}])
     with server.toolbox() as toolbox:
         with pytest.raises(ConnectionLostError):
@@ -225,9 +236,16 @@ BROKEN_STARTS: list[tuple[str, dict[str, Any], type[McpAdaptersError], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "fault", "kind", "words"), BROKEN_STARTS, ids=lambda value: str(value)[:24])
+@pytest.mark.parametrize(
+    ("method", "fault", "kind", "words"), BROKEN_STARTS, ids=lambda value: str(value)[:24]
+)
 def test_a_start_that_fails_names_the_server_and_the_step(
-    servers: Faults, impatient: None, method: str, fault: dict[str, Any], kind: type[McpAdaptersError], words: str
+    servers: Faults,
+    impatient: None,
+    method: str,
+    fault: dict[str, Any],
+    kind: type[McpAdaptersError],
+    words: str,
 ) -> None:
     server = servers("stdio", on={method: fault}, at_start="child")
     phase = "list" if method == "tools/list" else "connect"
@@ -279,7 +297,9 @@ def test_a_server_that_ends_at_the_probe_is_started_anew_without_it(servers: Fau
     probe_deaths(servers("stdio", starts=[{"on": fault}, {"on": {}}]))
 
 
-def test_a_handshake_server_that_is_silent_to_the_probe_is_not_started_twice(servers: Faults, impatient: None) -> None:
+def test_a_handshake_server_that_is_silent_to_the_probe_is_not_started_twice(
+    servers: Faults, impatient: None
+) -> None:
     server = servers("stdio", on={"server/discover": {"fault": "hang"}})
     with server.toolbox() as toolbox:
         assert toolbox.status["srv"].protocol_version == VERSION["legacy"]
