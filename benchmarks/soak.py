@@ -29,6 +29,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -156,7 +157,7 @@ class Soak:
         return key, arguments(fault, **options), 0.1 if fault == "hang" else CALL_TIMEOUT_S
 
     @contextlib.contextmanager
-    def _settling(self, key: str, given: dict[str, object]):
+    def _settling(self, key: str, given: dict[str, object]) -> Iterator[list[str]]:
         """One call: what the block appends is its answer, what it raises its report."""
         self._books.issue(key)
         call, answer = str(given["id"]), list[str]()
@@ -164,7 +165,7 @@ class Soak:
             yield answer
         except McpAdaptersError as error:
             self._books.settle(key, call, type(error).__name__)
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001 - whatever it is, it is what must not happen
             self._books.settle(key, call, "violation")
             self._books.violation(f"a call raised {type(error).__name__}: {error}")
         else:
@@ -247,13 +248,13 @@ def resident_bytes() -> int:
 
 
 def open_files() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def table(books: Books, soak: Soak, ran: dict[str, int]) -> None:
     kinds = sorted({outcome for _, outcome in books.outcomes})
-    heads = ["server", "killed", "issued", "ran", *kinds]
-    rows = [
+    heads: list[object] = ["server", "killed", "issued", "ran", *kinds]
+    rows: list[list[object]] = [
         [key, soak.kills[key], books.issued[key], ran[key], *(books.outcomes[key, kind] for kind in kinds)]
         for key in ran
     ]
@@ -292,7 +293,7 @@ def soak(folder: Path, seconds: float, seed: int) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

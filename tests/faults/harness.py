@@ -72,7 +72,8 @@ class FaultServer:
     def works(self, toolbox: Toolbox) -> bool:
         """Whether a call is answered, and the answer is its own."""
         given = arguments()
-        return toolbox.call(f"{self.key}_do", given).text == given["id"]
+        answer = toolbox.call(f"{self.key}_do", given).text
+        return answer == str(given["id"])
 
     def signal(self) -> None:
         """Let the calls that are late until "signal" be answered."""

@@ -295,7 +295,7 @@ FAULTS: dict[str, Fault] = {
     "not_mcp": _plainly(_verb("html")),
     "hang_up": _plainly(_verb("hang_up")),
     "reset": _plainly(_verb("reset")),
-    "drop_stream": _plainly(_verb("begin_stream"), _verb("hang_up")),
+    "drop_stream": _plainly(_verb("comment"), _verb("hang_up")),
     "lose_session": _plainly(_verb("lose_session"), _send),
     "stop_listening": _plainly(_verb("stop_listening"), _send),
 }
