@@ -179,8 +179,13 @@ class Soak:
             key = chance.choice(list(self._servers))
             self.kills[key] += 1
             kill(self._servers[key])
+            self._revive()
+        self._revive()
+
+    def _revive(self) -> None:
+        """Run the HTTP servers again that a call has ended."""
         for server in self._servers.values():
-            if isinstance(server, HttpFaults):
+            if isinstance(server, HttpFaults) and not server.running:
                 server.restart()
 
     def recovers(self) -> None:

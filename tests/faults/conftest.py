@@ -75,6 +75,8 @@ def until(true: Callable[[], bool], *, turns: int = 20_000) -> bool:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A moment instead of seconds: for the probe, and for servers that do not end by themselves."""
+    # How long the SDK waits until a cancellation is written.
+    monkeypatch.setattr("mcp.shared.jsonrpc_dispatcher._ABANDON_WRITE_TIMEOUT", 0.1, raising=False)
     monkeypatch.setattr("mcp_adapters._handshake.PROBE_PATIENCE_S", 0.1)
     monkeypatch.setattr("mcp_adapters._stdio.EXIT_GRACE_S", 0.1)
     monkeypatch.setattr("mcp_adapters._stdio.TERM_GRACE_S", 0.1)

@@ -124,6 +124,10 @@ class HttpFaults(FaultServer):
             self.port = int(output.readline() or 0)
         return process
 
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
     def config(self) -> HttpServer:
         return HttpServer(url=f"http://127.0.0.1:{self.port}/mcp")
 
