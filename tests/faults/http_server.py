@@ -8,6 +8,7 @@ knows none. Every request is answered in a thread of its own.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -49,7 +50,7 @@ class Handler(BaseHTTPRequestHandler):
     _answered = False
     """Whether a whole body has been sent for this request; HTTP has no place for a second one."""
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, *args: object) -> None:
         """Say nothing."""
 
     def do_GET(self) -> None:
@@ -91,44 +92,55 @@ class Handler(BaseHTTPRequestHandler):
             case ("raw", data):
                 return self._raw(data)
             case ("wait", until):
-                return self._wait(until)
+                self._wait(until)
             case ("exit", code):
                 os._exit(code)
             case ("kill",):
                 os.kill(os.getpid(), signal.SIGKILL)
             case ("status", status):
                 self._status(status)
-            case ("html",):
-                self._body(b"<html>Please log in.</html>", "text/html")
-            case ("begin_stream",):
-                self._begin_stream()
-                self._chunk(b": the answer is on its way\n\n")
-            case ("hang_up",):
-                self.connection.shutdown(socket.SHUT_RDWR)
-                return False
-            case ("reset",):
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                # The two files over the socket must go first, or closing it closes nothing.
-                self.rfile.close()
-                self.wfile = _Nothing()
-                self.connection.close()
-                return False
-            case ("lose_session",):
-                self.server.sessions.clear()
-            case ("stop_listening",):
-                self.server.shutdown()
-                self.server.socket.close()
+            case (verb,):
+                return bool(getattr(self, f"_{verb}")())
             case _:
                 raise ValueError(f"HTTP cannot do {step!r}")
         return True
 
-    def _wait(self, until: object) -> bool:
-        """Wait, and see whether the client hangs up meanwhile."""
-        watcher = threading.Thread(target=self._watch, daemon=True)
-        if not (isinstance(until, int | float)):
-            watcher.start()
-        self.server.faults.wait(until)
+    def _html(self) -> bool:
+        self._body(b"<html>Please log in.</html>", "text/html")
         return True
+
+    def _comment(self) -> bool:
+        """Begin a stream that says nothing yet."""
+        self._begin_stream()
+        self._chunk(b": the answer is on its way\n\n")
+        return True
+
+    def _hang_up(self) -> bool:
+        self.connection.shutdown(socket.SHUT_RDWR)
+        return False
+
+    def _reset(self) -> bool:
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        # The file over the socket must go first, or closing it closes nothing.
+        self.rfile.close()
+        self.connection.close()
+        self.wfile = io.BytesIO()
+        return False
+
+    def _lose_session(self) -> bool:
+        self.server.sessions.clear()
+        return True
+
+    def _stop_listening(self) -> bool:
+        self.server.shutdown()
+        self.server.socket.close()
+        return True
+
+    def _wait(self, until: object) -> None:
+        """Wait, and see whether the client hangs up meanwhile."""
+        if not isinstance(until, int | float):
+            threading.Thread(target=self._watch, daemon=True).start()
+        self.server.faults.wait(until)
 
     def _watch(self) -> None:
         with contextlib.suppress(OSError):
@@ -183,15 +195,6 @@ class Handler(BaseHTTPRequestHandler):
     def _status(self, status: int) -> None:
         extra = {"Retry-After": "0"} if status in (429, 503) else {}
         self._head(status, {"Content-Length": "0", **extra})
-
-
-class _Nothing:
-    """Stands where the file over a reset connection was."""
-
-    closed = True
-
-    def flush(self) -> None: ...
-    def close(self) -> None: ...
 
 
 def main() -> None:

@@ -17,6 +17,7 @@ to an `id` that the ledger repeats, so that a call that ran twice is seen. The f
     none, exit_before, exit_after (code), kill, hang, late (until), twice, wrong_id, garbage, not_utf8,
     huge (megabytes), cut, half_line, close_output, close_input, error (code), no_result, child,
     sessionless_child, progress (count, every), log, tools_changed (tools)
+    only over pipes: stop_reading (the input stays open), complain (kilobytes, on standard error)
     only over HTTP: status (status), not_mcp, hang_up, reset, drop_stream, lose_session, stop_listening
 
 `until` is a number of seconds or an event of the ledger: "cancelled" or "aborted" of this request, or
@@ -284,6 +285,8 @@ FAULTS: dict[str, Fault] = {
     "half_line": _plainly(_raw(b"debug: about to answer "), _send),
     "close_output": _plainly(_verb("close", "output"), _hang),
     "close_input": _plainly(_verb("close", "input"), _send),
+    "stop_reading": _plainly(_verb("stop_reading"), _send),
+    "complain": _plainly(lambda _, options: ("complain", options["kilobytes"]), _send),
     "error": _error,
     "no_result": _plainly(lambda reply, _: ("send", {**reply, "result": {"content": 17}})),
     "child": _child,
@@ -295,7 +298,7 @@ FAULTS: dict[str, Fault] = {
     "not_mcp": _plainly(_verb("html")),
     "hang_up": _plainly(_verb("hang_up")),
     "reset": _plainly(_verb("reset")),
-    "drop_stream": _plainly(_verb("begin_stream"), _verb("hang_up")),
+    "drop_stream": _plainly(_verb("comment"), _verb("hang_up")),
     "lose_session": _plainly(_verb("lose_session"), _send),
     "stop_listening": _plainly(_verb("stop_listening"), _send),
 }

@@ -12,12 +12,15 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 from protocol import Json, Server, Step
 
 _output = threading.Lock()
 _wake_end, _wake = os.pipe()
 _closed = threading.Event()
+_stopping = threading.Event()
+"""Whether the input is to stay open, although nobody reads it."""
 
 
 def main() -> None:
@@ -44,7 +47,8 @@ def _lines() -> Iterator[bytes]:
             return
         *lines, pending = (pending + chunk).split(b"\n")
         yield from lines
-    _replace(0)
+    if not _stopping.is_set():
+        _replace(0)
     _closed.set()
 
 
@@ -70,13 +74,24 @@ def _perform(server: Server, step: Step) -> None:
             os._exit(code)
         case ("kill",):
             os.kill(os.getpid(), signal.SIGKILL)
-        case ("close", "input"):
-            os.write(_wake, b"!")
-            _closed.wait()
-        case ("close", "output"):
-            _replace(1)
+        case ("close" | "stop_reading" | "complain", *rest):
+            _on_streams(step[0], rest)
         case _:
             raise ValueError(f"a pipe cannot do {step!r}")
+
+
+def _on_streams(verb: str, rest: list[Any]) -> None:
+    match [verb, *rest]:
+        case ["close", "output"]:
+            _replace(1)
+        case ["complain", kilobytes]:
+            for number in range(kilobytes):
+                os.write(2, f"{number:1023}\n".encode())
+        case [verb, *_]:
+            if verb == "stop_reading":
+                _stopping.set()
+            os.write(_wake, b"!")
+            _closed.wait()
 
 
 def _write(data: bytes) -> None:

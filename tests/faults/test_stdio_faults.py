@@ -22,7 +22,8 @@ from mcp_adapters import (
     ToolTimeoutError,
 )
 
-from .conftest import VERSION, Era, Faults, FaultServer, arguments, gone, until
+from .conftest import Faults, until
+from .harness import VERSION, Era, FaultServer, arguments, gone
 
 both_eras = pytest.mark.parametrize("era", ["legacy", "modern"])
 
@@ -160,6 +161,41 @@ def test_a_server_that_stops_reading_is_lost_at_the_next_call(
 
 
 @both_eras
+def test_a_call_that_cannot_be_written_ends_in_time_and_the_toolbox_closes(
+    servers: Faults, impatient: None, era: Era
+) -> None:
+    """The server has stopped reading, and its pipe is full."""
+    server = servers("stdio", era=era)
+    with server.toolbox() as toolbox:
+        server.call(toolbox, "stop_reading")
+        with pytest.raises(ToolTimeoutError):
+            server.call(toolbox, text="x" * 1_000_000, timeout=0.3)
+
+    assert all(map(gone, server.pids()))
+
+
+@pytest.mark.xfail(strict=True, reason="a connection that takes no more messages stays in use for ever")
+@both_eras
+def test_a_server_that_stops_reading_is_given_up_when_a_call_cannot_be_written(
+    servers: Faults, impatient: None, era: Era
+) -> None:
+    server = servers("stdio", era=era)
+    with server.toolbox(call_timeout=0.3) as toolbox:
+        server.call(toolbox, "stop_reading")
+        with pytest.raises((ToolTimeoutError, ConnectionLostError)):
+            server.call(toolbox, text="x" * 1_000_000)
+        assert server.works(toolbox)
+
+
+def test_a_server_that_fills_its_standard_error_is_read_and_its_last_words_are_kept(servers: Faults) -> None:
+    server = servers("stdio")
+    with server.toolbox() as toolbox:
+        server.call(toolbox, "complain", kilobytes=1000)
+        assert until(lambda: toolbox.status["srv"].stderr.endswith(" 999"))
+        assert len(toolbox.status["srv"].stderr) <= 8192
+
+
+@both_eras
 async def test_all_calls_in_flight_learn_at_once_that_the_server_was_killed(
     servers: Faults, era: Era
 ) -> None:
@@ -171,9 +207,9 @@ async def test_all_calls_in_flight_learn_at_once_that_the_server_was_killed(
         errors = await asyncio.gather(*calls, return_exceptions=True)
         assert await asyncio.to_thread(server.works, toolbox)
 
-    assert {(type(error), error.outcome, error.tool) for error in errors} == {
-        (ConnectionLostError, "unknown", "do")
-    }
+    assert {
+        (type(error), getattr(error, "outcome", None), getattr(error, "tool", None)) for error in errors
+    } == {(ConnectionLostError, "unknown", "do")}
     assert (server.starts, len(server.calls)) == (2, 21)
 
 
