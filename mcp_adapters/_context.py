@@ -22,7 +22,10 @@ def sending(headers: Mapping[str, str] | None) -> Iterator[None]:
 
     A connection must not be made inside: it would keep one call's headers for all.
     """
-    token = call_headers.set({**(call_headers.get() or {}), **(headers or {})} or None)
+    if not headers:
+        yield
+        return
+    token = call_headers.set({**(call_headers.get() or {}), **headers})
     try:
         yield
     finally:

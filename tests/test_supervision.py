@@ -97,14 +97,16 @@ def test_a_tool_that_the_user_calls_safe_is_sent_once_more_and_others_are_not(wi
 
 async def test_handlers_run_on_the_loop_that_opened_the_toolbox(wire: Wire) -> None:
     loops: list[Any] = []
+    closed = asyncio.Event()
 
-    async def changed(_: StateChange) -> None:
+    async def changed(change: StateChange) -> None:
         loops.append(asyncio.get_running_loop())
+        if change.new == "closed":
+            closed.set()
 
     async with Toolbox({"wire": wire.server()}, handlers=Handlers(state_changed=changed)):
         pass
-    while len(loops) < 3:
-        await asyncio.sleep(0)
+    await closed.wait()
 
     assert set(loops) == {asyncio.get_running_loop()}
 

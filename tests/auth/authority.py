@@ -58,7 +58,10 @@ class Authority(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
         if self.deny:
             return construct_redirect_uri(
-                str(params.redirect_uri), error="access_denied", error_description="not you", state=params.state
+                str(params.redirect_uri),
+                error="access_denied",
+                error_description="not you",
+                state=params.state,
             )
         code = AuthorizationCode(
             code=secrets.token_hex(20),

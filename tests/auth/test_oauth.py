@@ -141,7 +141,9 @@ def test_a_kept_login_serves_the_next_toolbox_and_its_expiry_is_known(
     assert json.loads(store.load(name) or "")["tokens"]["access_token"] != old
 
 
-def test_a_kept_login_that_cannot_be_read_is_made_anew(web: Web, authority: Authority, browser: Browser) -> None:
+def test_a_kept_login_that_cannot_be_read_is_made_anew(
+    web: Web, authority: Authority, browser: Browser
+) -> None:
     store = MemoryTokenStore()
     servers = with_login(web, browser, store=store)
     with Toolbox(servers, **QUICK):
@@ -256,9 +258,11 @@ def test_a_login_never_leads_to_an_insecure_address(browser: Browser) -> None:
         def elsewhere(seen: Any) -> Any:
             answer = authority(seen)
             if answer is not None and hasattr(answer, "body"):
-                answer = type(answer)(
-                    content=None, status_code=answer.status_code, headers=dict(answer.headers)
-                ) if not answer.body else _moved(answer, web.url)
+                answer = (
+                    type(answer)(content=None, status_code=answer.status_code, headers=dict(answer.headers))
+                    if not answer.body
+                    else _moved(answer, web.url)
+                )
             return answer
 
         web.front.script = elsewhere
@@ -283,11 +287,15 @@ def _moved(answer: Any, url: str) -> Any:
 def test_a_program_signs_in_with_its_secret_and_again_when_the_token_is_refused() -> None:
     with Web(tools_app()) as web:
         authority = web.front.script = ProgramAuthority(web.url)
-        auth = ClientCredentials(client_id="robot", client_secret="r0b0t", issuer=web.url, scopes="tools more")
+        auth = ClientCredentials(
+            client_id="robot", client_secret="r0b0t", issuer=web.url, scopes="tools more"
+        )
         with Toolbox({"web": HttpServer(url=web.mcp, auth=auth)}, **QUICK) as toolbox:
             authority.tokens.clear()
 
-            assert toolbox.call("web_header", {"name": "authorization"}).text == f"Bearer {authority.tokens[0]}"
+            assert (
+                toolbox.call("web_header", {"name": "authorization"}).text == f"Bearer {authority.tokens[0]}"
+            )
 
     assert [form["grant_type"] for form in authority.asked] == ["client_credentials"] * 2
     assert {form["scope"] for form in authority.asked} == {"tools more"}
