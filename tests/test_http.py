@@ -99,7 +99,9 @@ STATUSES: list[tuple[Response, type[McpAdaptersError], dict[str, Any]]] = [
     ),
     (Response(status_code=503), ToolExecutionError, {"status": 503, "retry_after": None, "retriable": False}),
     (
-        JSONResponse({"jsonrpc": "2.0", "id": None, "error": {"code": -1, "message": "oh no"}}, status_code=500),
+        JSONResponse(
+            {"jsonrpc": "2.0", "id": None, "error": {"code": -1, "message": "oh no"}}, status_code=500
+        ),
         ToolExecutionError,
         {"status": 500, "retriable": False},
     ),
@@ -107,7 +109,9 @@ STATUSES: list[tuple[Response, type[McpAdaptersError], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "kind", "facts"), STATUSES, ids=lambda case: getattr(case, "status_code", ""))
+@pytest.mark.parametrize(
+    ("answer", "kind", "facts"), STATUSES, ids=lambda case: getattr(case, "status_code", "")
+)
 def test_a_refusing_status_is_one_calls_error_and_visible(
     web: Web, answer: Response, kind: type[McpAdaptersError], facts: dict[str, Any]
 ) -> None:
@@ -424,7 +428,15 @@ def test_headers_that_say_nothing_about_the_user_go_into_any_session(web: Web) -
     assert result.text == "00-1-2-01"
 
 
-RESERVED = ["Host", "Content-Length", "content-type", "Accept", "MCP-Protocol-Version", "mcp-session-id", "Mcp-Name"]
+RESERVED = [
+    "Host",
+    "Content-Length",
+    "content-type",
+    "Accept",
+    "MCP-Protocol-Version",
+    "mcp-session-id",
+    "Mcp-Name",
+]
 
 
 @pytest.mark.parametrize("name", [*RESERVED, "Authorization"])
@@ -443,7 +455,9 @@ def test_a_call_cannot_replace_what_belongs_to_the_protocol(web: Web, name: str)
     assert "s3cret" not in str(error)
 
 
-@pytest.mark.parametrize("given", [["no mapping"], {"X-A": 1}, {"X-A": "a\r\nX-B: b"}, {"X\nA": "a"}, {"X-Ä": "a"}])
+@pytest.mark.parametrize(
+    "given", [["no mapping"], {"X-A": 1}, {"X-A": "a\r\nX-B: b"}, {"X\nA": "a"}, {"X-Ä": "a"}]
+)
 def test_unusable_headers_are_one_calls_error(web: Web, given: Any) -> None:
     with Toolbox({"web": web.mcp}, **QUICK) as toolbox:
         token = call_headers.set(given)
@@ -495,7 +509,14 @@ def test_no_secret_gets_into_a_log_an_error_or_the_status(
             toolbox.call("web_echo", {"text": "x"})
             web.front.script = lambda _: JSONResponse({"error": "bad p4ssw0rd qu3ry h3ader"}, status_code=401)
             error = error_of(toolbox)
-            texts = [str(error), repr(error), repr(toolbox.status), repr(toolbox), repr(server), *map(str, error.__dict__)]
+            texts = [
+                str(error),
+                repr(error),
+                repr(toolbox.status),
+                repr(toolbox),
+                repr(server),
+                *map(str, error.__dict__),
+            ]
             web.stop()
             texts.append(str(error_of(toolbox)))
 

@@ -141,7 +141,9 @@ def test_a_kept_login_serves_the_next_toolbox_and_its_expiry_is_known(
     assert json.loads(store.load(name) or "")["tokens"]["access_token"] != old
 
 
-def test_a_kept_login_that_cannot_be_read_is_made_anew(web: Web, authority: Authority, browser: Browser) -> None:
+def test_a_kept_login_that_cannot_be_read_is_made_anew(
+    web: Web, authority: Authority, browser: Browser
+) -> None:
     store = MemoryTokenStore()
     servers = with_login(web, browser, store=store)
     with Toolbox(servers, **QUICK):
@@ -166,11 +168,9 @@ def test_a_token_for_somebody_else_is_an_error_and_nobody_is_asked_twice(browser
     assert len(browser.opened) == 1
 
 
-def test_a_right_that_is_missing_is_asked_for(authority: Authority, browser: Browser) -> None:
-    """The server wants a scope that its first challenge does not name."""
-    with protected(authority) as web:
-        with Toolbox(with_login(web, browser, scopes=["tools", "admin"]), **QUICK):
-            pass
+def test_the_scopes_of_the_settings_are_asked_for(web: Web, authority: Authority, browser: Browser) -> None:
+    with Toolbox(with_login(web, browser, scopes=["tools", "admin"]), **QUICK):
+        pass
 
     (token,) = authority.access.values()
     assert token.scopes == ["tools", "admin"]
@@ -248,33 +248,21 @@ def unused_port() -> int:
         return port
 
 
-def test_a_login_never_leads_to_an_insecure_address(browser: Browser) -> None:
-    """Neither a browser nor a request goes where the server's metadata must not lead."""
+@pytest.mark.parametrize("name", ["authorization_servers", "authorization_endpoint", "token_endpoint"])
+def test_a_login_never_leads_to_an_insecure_address(browser: Browser, name: str) -> None:
+    """Neither a browser nor a request goes where a server's metadata would lead it in plain text."""
+    bad = "http://authority.example/x"
     with Web(tools_app()) as web:
-        authority = ProgramAuthority(web.url)
-
-        def elsewhere(seen: Any) -> Any:
-            answer = authority(seen)
-            if answer is not None and hasattr(answer, "body"):
-                answer = type(answer)(
-                    content=None, status_code=answer.status_code, headers=dict(answer.headers)
-                ) if not answer.body else _moved(answer, web.url)
-            return answer
-
-        web.front.script = elsewhere
-        with pytest.raises(AuthError, match="not https"), Toolbox(with_login(web, browser), **QUICK):
+        replaced = {
+            name: [bad] if name.endswith("s") else bad,
+            "registration_endpoint": f"{web.url}/register",
+        }
+        web.front.script = ProgramAuthority(web.url, replaced=replaced)
+        login = with_login(web, browser, client_id="known")
+        with pytest.raises(AuthError, match="not https"), Toolbox(login, **QUICK):
             pass
 
-    assert browser.opened == []
-
-
-def _moved(answer: Any, url: str) -> Any:
-    from starlette.responses import JSONResponse
-
-    body = json.loads(answer.body)
-    if "authorization_servers" in body:
-        body["authorization_servers"] = ["http://authority.example"]
-    return JSONResponse(body)
+    assert [address for address in browser.opened if address.startswith(bad)] == []
 
 
 # -- programs -------------------------------------------------------------------------------------
@@ -283,11 +271,15 @@ def _moved(answer: Any, url: str) -> Any:
 def test_a_program_signs_in_with_its_secret_and_again_when_the_token_is_refused() -> None:
     with Web(tools_app()) as web:
         authority = web.front.script = ProgramAuthority(web.url)
-        auth = ClientCredentials(client_id="robot", client_secret="r0b0t", issuer=web.url, scopes="tools more")
+        auth = ClientCredentials(
+            client_id="robot", client_secret="r0b0t", issuer=web.url, scopes="tools more"
+        )
         with Toolbox({"web": HttpServer(url=web.mcp, auth=auth)}, **QUICK) as toolbox:
             authority.tokens.clear()
 
-            assert toolbox.call("web_header", {"name": "authorization"}).text == f"Bearer {authority.tokens[0]}"
+            assert (
+                toolbox.call("web_header", {"name": "authorization"}).text == f"Bearer {authority.tokens[0]}"
+            )
 
     assert [form["grant_type"] for form in authority.asked] == ["client_credentials"] * 2
     assert {form["scope"] for form in authority.asked} == {"tools more"}
