@@ -28,7 +28,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from ..web import Gate, Seen, Web, tools_server
+from tests.web import Gate, Seen, Web, tools_server
 
 SCOPE = "tools"
 

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 
 from mcp_adapters import (
     ApiKeyAuth,
+    AuthError,
     BasicAuth,
     BearerAuth,
     ClientCredentials,
@@ -20,8 +21,7 @@ from mcp_adapters import (
     Toolbox,
     load_servers,
 )
-
-from ..web import Web, tools_app
+from tests.web import Web, tools_app, tools_server
 
 URL = "https://example.com/mcp"
 
@@ -134,17 +134,20 @@ ARRIVING = [
 @pytest.mark.parametrize(("auth", "header", "value"), ARRIVING, ids=lambda case: type(case).__name__)
 @pytest.mark.parametrize("path", ["/mcp", "/sse"])
 def test_what_a_form_says_arrives_with_every_message(auth: Any, header: str, value: str, path: str) -> None:
-    from ..web import tools_server
-
-    with Web(tools_app() if path == "/mcp" else lambda _: tools_server().sse_app()) as web:
-        with Toolbox({"web": {"url": web.url + path, "auth": auth}}, call_timeout=20) as toolbox:
-            assert toolbox.call("web_header", {"name": header}).text == value
+    with (
+        Web(tools_app() if path == "/mcp" else lambda _: tools_server().sse_app()) as web,
+        Toolbox({"web": {"url": web.url + path, "auth": auth}}, call_timeout=20) as toolbox,
+    ):
+        assert toolbox.call("web_header", {"name": header}).text == value
 
     assert {seen.headers.get(header) for seen in web.seen if seen.method == "POST"} == {value}
 
 
 def test_an_object_that_cannot_authenticate_is_told() -> None:
-    with pytest.raises(ConfigError, match="httpx2.Auth"), Toolbox({"a": HttpServer(url=URL, auth=object())}):
+    with (
+        pytest.raises(ConfigError, match=r"httpx2\.Auth"),
+        Toolbox({"a": HttpServer(url=URL, auth=object())}),
+    ):
         pass
 
 
@@ -157,17 +160,17 @@ def test_an_own_form_that_fails_is_one_calls_error_with_its_cause() -> None:
                 raise LookupError("s3cret")
             yield request
 
-    from mcp_adapters import AuthError
-
     moody = Moody()
-    with Web(tools_app()) as web:
-        with Toolbox({"web": HttpServer(url=web.mcp, auth=moody)}, call_timeout=20) as toolbox:
-            moody.broken = True
-            with pytest.raises(AuthError) as caught:
-                toolbox.call("web_echo", {"text": "x"})
-            moody.broken = False
+    with (
+        Web(tools_app()) as web,
+        Toolbox({"web": HttpServer(url=web.mcp, auth=moody)}, call_timeout=20) as toolbox,
+    ):
+        moody.broken = True
+        with pytest.raises(AuthError) as caught:
+            toolbox.call("web_echo", {"text": "x"})
+        moody.broken = False
 
-            assert toolbox.call("web_echo", {"text": "next"}).text == "next"
+        assert toolbox.call("web_echo", {"text": "next"}).text == "next"
 
     assert "LookupError" in str(caught.value)
     assert "s3cret" not in str(caught.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ import httpx2
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from mcp.shared.auth import OAuthClientInformationFull
 
 from mcp_adapters import (
     AuthError,
@@ -23,8 +25,8 @@ from mcp_adapters import (
     Toolbox,
 )
 from mcp_adapters.config import ProtocolChoice
+from tests.web import ERAS, Gate, Web, tools_app
 
-from ..web import ERAS, Gate, Web, tools_app
 from .authority import Authority, Browser, ProgramAuthority, protected
 
 QUICK = {"call_timeout": 20.0, "connect_timeout": 20.0}
@@ -189,9 +191,11 @@ def test_a_person_who_says_no_is_an_error_with_the_reason(
 def test_a_person_who_never_comes_back_is_not_waited_for_for_ever(web: Web) -> None:
     shown: list[str] = []
     auth = OAuth(open_browser=shown.append, login_timeout=0.2)
-    with pytest.raises(AuthError, match="nobody signed in in time"):
-        with Toolbox({"web": HttpServer(url=web.mcp, auth=auth)}, **QUICK):
-            pass
+    with (
+        pytest.raises(AuthError, match="nobody signed in in time"),
+        Toolbox({"web": HttpServer(url=web.mcp, auth=auth)}, **QUICK),
+    ):
+        pass
 
     assert len(shown) == 1
 
@@ -200,9 +204,11 @@ def test_a_browser_that_cannot_be_shown_is_an_error(web: Web) -> None:
     def broken(_: str) -> None:
         raise OSError("no display")
 
-    with pytest.raises(AuthError, match="no display"):
-        with Toolbox({"web": HttpServer(url=web.mcp, auth=OAuth(open_browser=broken))}, **QUICK):
-            pass
+    with (
+        pytest.raises(AuthError, match="no display"),
+        Toolbox({"web": HttpServer(url=web.mcp, auth=OAuth(open_browser=broken))}, **QUICK),
+    ):
+        pass
 
 
 async def test_a_browser_may_be_shown_by_an_async_function(web: Web, authority: Authority) -> None:
@@ -219,8 +225,6 @@ async def test_a_browser_may_be_shown_by_an_async_function(web: Web, authority: 
 def test_a_client_that_is_registered_already_does_not_register(
     web: Web, authority: Authority, browser: Browser, unused_port: int
 ) -> None:
-    from mcp.shared.auth import OAuthClientInformationFull
-
     redirect = f"http://localhost:{unused_port}/back"
     authority.clients["known"] = OAuthClientInformationFull(
         client_id="known",
@@ -240,8 +244,6 @@ def test_a_client_that_is_registered_already_does_not_register(
 
 @pytest.fixture
 def unused_port() -> int:
-    import socket
-
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
