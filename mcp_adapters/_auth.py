@@ -24,8 +24,9 @@ from mcp.client.auth.extensions.client_credentials import (
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 from pydantic import AnyUrl, SecretStr
 
-from mcp_adapters._login import Drive, Login, Record, Storage
+from mcp_adapters._login import Drive, Login
 from mcp_adapters._loopback import Loopback
+from mcp_adapters._record import Record, Storage
 from mcp_adapters._tokens import store_for
 from mcp_adapters.config import ApiKeyAuth, AuthModel, BasicAuth, BearerAuth, ClientCredentials, OAuth
 from mcp_adapters.errors import ConfigError

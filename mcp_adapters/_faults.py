@@ -27,7 +27,7 @@ from mcp_adapters.errors import (
     ToolExecutionError,
 )
 
-__all__ = ("Fault", "FaultError", "FaultKind", "fault_in", "http_failure", "sealed")
+__all__ = ("NEVER_ASKED_CODE", "Fault", "FaultError", "FaultKind", "fault_in", "http_failure", "sealed")
 
 FaultKind: TypeAlias = Literal["auth", "broken", "headers", "principal", "session", "status", "unreachable"]
 """`unreachable`, `headers`, `principal`: not sent. `session`, `auth`, `status`: answered and refused.
@@ -35,6 +35,8 @@ FaultKind: TypeAlias = Literal["auth", "broken", "headers", "principal", "sessio
 
 FAULT_CODE = -29017
 """Outside of what JSON-RPC and MCP reserve (-32768 to -32000)."""
+NEVER_ASKED_CODE = -29018
+"""The same for a request that never left, so that the server is not even to be asked otherwise."""
 _MOST = 4096
 _LOST_STREAM = "SSE stream ended"
 """How the SDK begins the message of an answer whose stream ended early."""
@@ -73,7 +75,8 @@ def sealed(fault: Fault) -> dict[str, Any]:
     _travelling[number] = fault
     while len(_travelling) > _MOST:
         _travelling.popitem(last=False)
-    return {"code": FAULT_CODE, "message": fault.detail, "data": number}
+    never_asked = fault.status is None and fault.kind != "broken"
+    return {"code": NEVER_ASKED_CODE if never_asked else FAULT_CODE, "message": fault.detail, "data": number}
 
 
 def fault_in(error: BaseException | None) -> Fault | None:
@@ -81,7 +84,7 @@ def fault_in(error: BaseException | None) -> Fault | None:
     match error:
         case FaultError(fault=fault):
             return fault
-        case MCPError(code=code, error=carried) if code == FAULT_CODE:
+        case MCPError(code=code, error=carried) if code in (FAULT_CODE, NEVER_ASKED_CODE):
             return _travelling.pop(str(carried.data), None)
         case MCPError(code=code) if code == CONNECTION_CLOSED and error.message.startswith(_LOST_STREAM):
             return Fault(kind="broken", detail="the stream of the answer ended early", cause=error)

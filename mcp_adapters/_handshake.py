@@ -19,6 +19,8 @@ from mcp_types import CONNECTION_CLOSED, UNSUPPORTED_PROTOCOL_VERSION, DiscoverR
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from mcp_adapters._faults import NEVER_ASKED_CODE
+
 __all__ = ("DiedInProbe", "Protocol", "negotiate")
 
 Protocol: TypeAlias = Literal["auto", "legacy", "2026-07-28"]
@@ -91,6 +93,9 @@ async def _after_refusal(
 
 
 def _answered(probe: asyncio.Task[DiscoverResult | None]) -> bool:
+    """Whether the probe has its answer; raises when it never left, since nothing else would leave either."""
+    if probe.done() and isinstance(error := probe.exception(), MCPError) and error.code == NEVER_ASKED_CODE:
+        raise error
     return probe.done() and probe.exception() is None
 
 
@@ -99,7 +104,7 @@ async def _probe(session: ClientSession) -> DiscoverResult | None:
     try:
         raw = await session.send_discover(LATEST_MODERN_VERSION)
     except MCPError as error:
-        if error.code == CONNECTION_CLOSED:
+        if error.code in (CONNECTION_CLOSED, NEVER_ASKED_CODE):
             raise  # the end of the connection, or a server's own use of the code: the handshake will tell
         if error.code != UNSUPPORTED_PROTOCOL_VERSION:
             return None

@@ -45,7 +45,7 @@ def http_server(tools: list[dict[str, Any]], *, status: int = 200) -> Iterator[S
         def do_GET(self) -> None:
             self._reply(405, None)
 
-        do_DELETE = do_GET  # noqa: N815 - the name that the base class looks for
+        do_DELETE = do_GET
 
         def _reply(self, code: int, body: Any) -> None:
             text = b"" if body is None else json.dumps(body).encode()

@@ -58,10 +58,12 @@ def error_of(toolbox: Toolbox, name: str = "web_echo", **arguments: Any) -> McpA
 @pytest.mark.parametrize("json_response", [False, True], ids=["stream", "json"])
 @pytest.mark.parametrize("era", ERAS)
 def test_a_tool_is_called_in_both_eras(era: ProtocolChoice, json_response: bool) -> None:
-    with Web(tools_app(json_response=json_response)) as web:
-        with Toolbox({"web": HttpServer(url=web.mcp, protocol=era)}, **QUICK) as toolbox:
-            assert toolbox.call("web_echo", {"text": "hello"}).text == "hello"
-            version = toolbox.status["web"].protocol_version
+    with (
+        Web(tools_app(json_response=json_response)) as web,
+        Toolbox({"web": HttpServer(url=web.mcp, protocol=era)}, **QUICK) as toolbox,
+    ):
+        assert toolbox.call("web_echo", {"text": "hello"}).text == "hello"
+        version = toolbox.status["web"].protocol_version
 
     assert version == (era if era != "legacy" else "2025-11-25")
 
@@ -73,16 +75,21 @@ def test_the_protocol_is_found_out_without_being_told(web: Web) -> None:
 
 
 def test_a_server_of_the_older_kind_is_used_from_end_to_end() -> None:
-    with Web(lambda _: tools_server().sse_app()) as web:
-        with Toolbox({"web": f"{web.url}/sse"}, **QUICK) as toolbox:
-            assert toolbox.call("web_echo", {"text": "hello"}).text == "hello"
+    with (
+        Web(lambda _: tools_server().sse_app()) as web,
+        Toolbox({"web": f"{web.url}/sse"}, **QUICK) as toolbox,
+    ):
+        assert toolbox.call("web_echo", {"text": "hello"}).text == "hello"
 
 
 def test_a_server_of_the_older_kind_is_not_looked_for_unasked() -> None:
     """The error says how to ask for it."""
-    with Web(lambda _: tools_server().sse_app(sse_path="/mcp")) as web:
-        with pytest.raises(HandshakeError, match="type 'sse'") as caught, Toolbox({"web": web.mcp}, **QUICK):
-            pass
+    with (
+        Web(lambda _: tools_server().sse_app(sse_path="/mcp")) as web,
+        pytest.raises(HandshakeError, match="type 'sse'") as caught,
+        Toolbox({"web": web.mcp}, **QUICK),
+    ):
+        pass
 
     assert caught.value.status in (404, 405)
     assert not [seen for seen in web.seen if seen.method == "GET"]
@@ -201,8 +208,7 @@ async def test_a_call_whose_answer_breaks_off_is_unknown_and_ends_no_other_call(
     with Web(tools_app(gate)) as web:
         async with Toolbox({"web": web.mcp}, **QUICK) as toolbox:
             first = asyncio.create_task(toolbox.acall("web_meet", {"name": "x-nothing"}))
-            while gate.inside == 0:
-                await asyncio.sleep(0)
+            await gate.somebody_is_inside()
             web.front.script = lambda seen: half if is_call(seen) else None  # type: ignore[return-value]
             with pytest.raises(ConnectionLostError) as caught:
                 await toolbox.acall("web_echo", {"text": "x"})
@@ -228,26 +234,30 @@ def test_a_session_that_the_server_forgot_is_told_and_the_next_use_begins_a_new_
 
 
 def test_a_server_of_the_older_kind_that_refuses_a_call_answers_that_call() -> None:
-    with Web(lambda _: tools_server().sse_app()) as web:
-        with Toolbox({"web": SseServer(url=f"{web.url}/sse")}, **QUICK) as toolbox:
-            web.front.script = lambda seen: Response(status_code=403) if seen.method == "POST" else None
-            error = error_of(toolbox)
-            web.front.script = lambda _: None
+    with (
+        Web(lambda _: tools_server().sse_app()) as web,
+        Toolbox({"web": SseServer(url=f"{web.url}/sse")}, **QUICK) as toolbox,
+    ):
+        web.front.script = lambda seen: Response(status_code=403) if seen.method == "POST" else None
+        error = error_of(toolbox)
+        web.front.script = lambda _: None
 
-            assert toolbox.call("web_echo", {"text": "next"}).text == "next"
+        assert toolbox.call("web_echo", {"text": "next"}).text == "next"
 
     assert isinstance(error, AuthError)
     assert (error.status, error.phase, error.tool) == (403, "call", "echo")
 
 
 def test_a_server_of_the_older_kind_that_went_away_is_found_again() -> None:
-    with Web(lambda _: tools_server().sse_app()) as web:
-        with Toolbox({"web": SseServer(url=f"{web.url}/sse")}, **QUICK) as toolbox:
-            web.stop()
-            error_of(toolbox)
-            web.start()
+    with (
+        Web(lambda _: tools_server().sse_app()) as web,
+        Toolbox({"web": SseServer(url=f"{web.url}/sse")}, **QUICK) as toolbox,
+    ):
+        web.stop()
+        error_of(toolbox)
+        web.start()
 
-            assert toolbox.call("web_echo", {"text": "back"}).text == "back"
+        assert toolbox.call("web_echo", {"text": "back"}).text == "back"
 
 
 # -- where requests go ----------------------------------------------------------------------------
@@ -267,13 +277,16 @@ def test_a_redirect_that_leaves_the_origin_is_refused_and_nothing_reaches_it() -
 
 
 def test_a_redirect_of_one_call_is_refused_and_the_next_call_works() -> None:
-    with Web(tools_app()) as elsewhere, Web(tools_app()) as web:
-        with Toolbox({"web": web.mcp}, **QUICK) as toolbox:
-            web.front.script = calls_only(RedirectResponse(elsewhere.mcp, status_code=308))
-            error = error_of(toolbox)
-            web.front.script = lambda _: None
+    with (
+        Web(tools_app()) as elsewhere,
+        Web(tools_app()) as web,
+        Toolbox({"web": web.mcp}, **QUICK) as toolbox,
+    ):
+        web.front.script = calls_only(RedirectResponse(elsewhere.mcp, status_code=308))
+        error = error_of(toolbox)
+        web.front.script = lambda _: None
 
-            assert toolbox.call("web_echo", {"text": "next"}).text == "next"
+        assert toolbox.call("web_echo", {"text": "next"}).text == "next"
 
     assert elsewhere.seen == []
     assert isinstance(error, ToolExecutionError)
@@ -302,7 +315,7 @@ def test_an_untrusted_certificate_is_refused(tls_port: int) -> None:
 @pytest.fixture
 def tls_port(tmp_path: Any) -> Iterator[int]:
     """A listener that shows a certificate nobody vouches for."""
-    import datetime
+    import datetime as dt
     import ssl
 
     from cryptography import x509
@@ -311,15 +324,15 @@ def tls_port(tmp_path: Any) -> Iterator[int]:
 
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
         .sign(key, hashes.SHA256())
     )
     pem = tmp_path / "server.pem"

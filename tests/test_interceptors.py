@@ -477,7 +477,7 @@ async def test_cancelling_a_call_ends_its_interceptors_and_what_they_called(wire
     server = wire.server(tools=[tool("hang"), tool("echo")])
     async with Toolbox({"w": server}, interceptors=[interceptor]) as toolbox:
         call = asyncio.create_task(toolbox.acall("w_hang"))
-        while not wire.count("tools/call"):  # noqa: ASYNC110 - the server is another process
+        while not wire.count("tools/call"):
             await asyncio.sleep(0.01)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -135,9 +135,15 @@ class Gate:
     def __init__(self, wanted: int) -> None:
         self.wanted, self.inside, self.most = wanted, 0, 0
         self._open = asyncio.Event()
+        self._entered = threading.Event()
+
+    async def somebody_is_inside(self) -> None:
+        """For another thread and loop than the server's."""
+        assert await asyncio.to_thread(self._entered.wait, 20)
 
     async def pass_through(self) -> None:
         self.inside += 1
+        self._entered.set()
         self.most = max(self.most, self.inside)
         if self.inside >= self.wanted:
             self._open.set()

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, field_validator
 
 from mcp_adapters.errors import ConfigError
 
@@ -153,11 +153,12 @@ class OAuth(_TokenAuth):
             raise ValueError("must be an https address with a path")
         return url
 
-    @model_validator(mode="after")
-    def _secret_has_a_client(self) -> Self:
-        if self.client_secret is not None and self.client_id is None:
-            raise ValueError("'client_secret' needs 'client_id'")
-        return self
+    @field_validator("client_secret")
+    @classmethod
+    def _secret_has_a_client(cls, secret: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if secret is not None and info.data.get("client_id") is None:
+            raise ValueError("needs 'client_id'")
+        return secret
 
 
 class ClientCredentials(_TokenAuth):
@@ -171,16 +172,17 @@ class ClientCredentials(_TokenAuth):
     issuer: str
     """The authorization server that the client is registered with; its secret goes nowhere else."""
     client_secret: SecretText | None = None
-    private_key: SecretText | None = None
+    private_key: SecretText | None = Field(default=None, validate_default=True)
     """In PEM form; the client then signs assertions (`private_key_jwt`) instead of sending a secret."""
     signing_algorithm: str = "RS256"
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] = "client_secret_basic"  # noqa: S105
 
-    @model_validator(mode="after")
-    def _one_way_to_sign_in(self) -> Self:
-        if (self.client_secret is None) == (self.private_key is None):
-            raise ValueError("needs either 'client_secret' or 'private_key'")
-        return self
+    @field_validator("private_key")
+    @classmethod
+    def _one_way_to_sign_in(cls, key: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if "client_secret" in info.data and (info.data["client_secret"] is None) == (key is None):
+            raise ValueError("is one way to sign in; give either 'client_secret' or 'private_key'")
+        return key
 
 
 def reserved_headers(auth: Any) -> frozenset[str]:

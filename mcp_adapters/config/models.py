@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationInfo, field_serializer, field_validator, model_validator
@@ -182,16 +182,12 @@ class _UrlServer(ServerModel):
 
     @field_validator("auth", mode="before")
     @classmethod
-    def _auth_is_of_a_known_form(cls, auth: Any) -> Any:
-        return read_auth(auth)
-
-    @model_validator(mode="after")
-    def _one_way_to_authenticate(self) -> Self:
-        if isinstance(self.auth, AuthModel):
-            for name in self.headers:
-                if name.lower() in reserved_headers(self.auth):
-                    raise ValueError(f"the header {name!r} is what 'auth' sends; keep one of them")
-        return self
+    def _auth_is_of_a_known_form(cls, auth: Any, info: ValidationInfo) -> Any:
+        form = read_auth(auth)
+        for name in info.data.get("headers", ()):
+            if isinstance(form, AuthModel) and name.lower() in reserved_headers(form):
+                raise ValueError(f"sends the header {name!r}, which 'headers' has too; keep one of them")
+        return form
 
     @field_serializer("url")
     def _shown_url(self, _: str) -> str:

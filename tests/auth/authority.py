@@ -26,9 +26,9 @@ from mcp.server.auth.provider import (
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from ..web import Gate, Seen, Web, tools_server
+from tests.web import Gate, Seen, Web, tools_server
 
 SCOPE = "tools"
 
@@ -156,12 +156,15 @@ class ProgramAuthority:
     secret: str = "r0b0t"
     public_key: Any = None
     lifetime: int = 3600
+    replaced: dict[str, Any] = field(default_factory=dict)
+    """What its metadata says instead."""
     tokens: list[str] = field(default_factory=list)
     asked: list[dict[str, str]] = field(default_factory=list)
 
     def __call__(self, seen: Seen) -> Response | None:
         if seen.path.startswith("/.well-known/oauth-protected-resource"):
-            return JSONResponse({"resource": f"{self.url}/mcp", "authorization_servers": [self.url]})
+            body = {"resource": f"{self.url}/mcp", "authorization_servers": [self.url]}
+            return JSONResponse({**body, **self.replaced})
         if seen.path.startswith("/.well-known/oauth-authorization-server"):
             return JSONResponse(
                 {
@@ -170,8 +173,14 @@ class ProgramAuthority:
                     "token_endpoint": f"{self.url}/token",
                     "response_types_supported": ["code"],
                     "grant_types_supported": ["client_credentials"],
+                    **self.replaced,
                 }
             )
+        if seen.path == "/authorize":
+            return_to = construct_redirect_uri(
+                seen.query["redirect_uri"][0], code="c0de", state=seen.query["state"][0]
+            )
+            return RedirectResponse(return_to)
         if seen.path == "/token":
             return self._token  # type: ignore[return-value]
         if seen.headers.get("authorization") not in [f"Bearer {token}" for token in self.tokens]:

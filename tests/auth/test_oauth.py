@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ import httpx2
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from mcp.shared.auth import OAuthClientInformationFull
 
 from mcp_adapters import (
     AuthError,
@@ -23,8 +25,8 @@ from mcp_adapters import (
     Toolbox,
 )
 from mcp_adapters.config import ProtocolChoice
+from tests.web import ERAS, Gate, Web, tools_app
 
-from ..web import ERAS, Gate, Web, tools_app
 from .authority import Authority, Browser, ProgramAuthority, protected
 
 QUICK = {"call_timeout": 20.0, "connect_timeout": 20.0}
@@ -168,11 +170,9 @@ def test_a_token_for_somebody_else_is_an_error_and_nobody_is_asked_twice(browser
     assert len(browser.opened) == 1
 
 
-def test_a_right_that_is_missing_is_asked_for(authority: Authority, browser: Browser) -> None:
-    """The server wants a scope that its first challenge does not name."""
-    with protected(authority) as web:
-        with Toolbox(with_login(web, browser, scopes=["tools", "admin"]), **QUICK):
-            pass
+def test_the_scopes_of_the_settings_are_asked_for(web: Web, authority: Authority, browser: Browser) -> None:
+    with Toolbox(with_login(web, browser, scopes=["tools", "admin"]), **QUICK):
+        pass
 
     (token,) = authority.access.values()
     assert token.scopes == ["tools", "admin"]
@@ -191,9 +191,11 @@ def test_a_person_who_says_no_is_an_error_with_the_reason(
 def test_a_person_who_never_comes_back_is_not_waited_for_for_ever(web: Web) -> None:
     shown: list[str] = []
     auth = OAuth(open_browser=shown.append, login_timeout=0.2)
-    with pytest.raises(AuthError, match="nobody signed in in time"):
-        with Toolbox({"web": HttpServer(url=web.mcp, auth=auth)}, **QUICK):
-            pass
+    with (
+        pytest.raises(AuthError, match="nobody signed in in time"),
+        Toolbox({"web": HttpServer(url=web.mcp, auth=auth)}, **QUICK),
+    ):
+        pass
 
     assert len(shown) == 1
 
@@ -202,9 +204,11 @@ def test_a_browser_that_cannot_be_shown_is_an_error(web: Web) -> None:
     def broken(_: str) -> None:
         raise OSError("no display")
 
-    with pytest.raises(AuthError, match="no display"):
-        with Toolbox({"web": HttpServer(url=web.mcp, auth=OAuth(open_browser=broken))}, **QUICK):
-            pass
+    with (
+        pytest.raises(AuthError, match="no display"),
+        Toolbox({"web": HttpServer(url=web.mcp, auth=OAuth(open_browser=broken))}, **QUICK),
+    ):
+        pass
 
 
 async def test_a_browser_may_be_shown_by_an_async_function(web: Web, authority: Authority) -> None:
@@ -221,8 +225,6 @@ async def test_a_browser_may_be_shown_by_an_async_function(web: Web, authority: 
 def test_a_client_that_is_registered_already_does_not_register(
     web: Web, authority: Authority, browser: Browser, unused_port: int
 ) -> None:
-    from mcp.shared.auth import OAuthClientInformationFull
-
     redirect = f"http://localhost:{unused_port}/back"
     authority.clients["known"] = OAuthClientInformationFull(
         client_id="known",
@@ -242,43 +244,27 @@ def test_a_client_that_is_registered_already_does_not_register(
 
 @pytest.fixture
 def unused_port() -> int:
-    import socket
-
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
 
 
-def test_a_login_never_leads_to_an_insecure_address(browser: Browser) -> None:
-    """Neither a browser nor a request goes where the server's metadata must not lead."""
+@pytest.mark.parametrize("name", ["authorization_servers", "authorization_endpoint", "token_endpoint"])
+def test_a_login_never_leads_to_an_insecure_address(browser: Browser, name: str) -> None:
+    """Neither a browser nor a request goes where a server's metadata would lead it in plain text."""
+    bad = "http://authority.example/x"
     with Web(tools_app()) as web:
-        authority = ProgramAuthority(web.url)
-
-        def elsewhere(seen: Any) -> Any:
-            answer = authority(seen)
-            if answer is not None and hasattr(answer, "body"):
-                answer = (
-                    type(answer)(content=None, status_code=answer.status_code, headers=dict(answer.headers))
-                    if not answer.body
-                    else _moved(answer, web.url)
-                )
-            return answer
-
-        web.front.script = elsewhere
-        with pytest.raises(AuthError, match="not https"), Toolbox(with_login(web, browser), **QUICK):
+        replaced = {
+            name: [bad] if name.endswith("s") else bad,
+            "registration_endpoint": f"{web.url}/register",
+        }
+        web.front.script = ProgramAuthority(web.url, replaced=replaced)
+        login = with_login(web, browser, client_id="known")
+        with pytest.raises(AuthError, match="not https"), Toolbox(login, **QUICK):
             pass
 
-    assert browser.opened == []
-
-
-def _moved(answer: Any, url: str) -> Any:
-    from starlette.responses import JSONResponse
-
-    body = json.loads(answer.body)
-    if "authorization_servers" in body:
-        body["authorization_servers"] = ["http://authority.example"]
-    return JSONResponse(body)
+    assert [address for address in browser.opened if address.startswith(bad)] == []
 
 
 # -- programs -------------------------------------------------------------------------------------
