@@ -67,7 +67,7 @@ def _target(entry: Path) -> str:
         return ""
 
 
-def until(true: Callable[[], bool], *, turns: int = 20_000) -> bool:
+def until(true: Callable[[], bool], *, turns: int = 100_000) -> bool:
     """Let the background loop turn until something is true; False if it never is."""
     return any(true() or portal().run(asyncio.sleep, 0) for _ in range(turns)) or true()
 
