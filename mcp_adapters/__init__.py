@@ -190,6 +190,9 @@ if TYPE_CHECKING:
         ImagePart as ImagePart,
     )
     from mcp_adapters.spec import (
+        Loss as Loss,
+    )
+    from mcp_adapters.spec import (
         Part as Part,
     )
     from mcp_adapters.spec import (
@@ -281,6 +284,7 @@ _HOME = {
         "BlobResourcePart",
         "Caller",
         "ImagePart",
+        "Loss",
         "Part",
         "ResourceLinkPart",
         "SkippedTool",
