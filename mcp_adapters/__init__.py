@@ -187,6 +187,9 @@ if TYPE_CHECKING:
         ImagePart as ImagePart,
     )
     from mcp_adapters.spec import (
+        Loss as Loss,
+    )
+    from mcp_adapters.spec import (
         OnProgress as OnProgress,
     )
     from mcp_adapters.spec import (
@@ -284,6 +287,7 @@ _HOME = {
         "BlobResourcePart",
         "Caller",
         "ImagePart",
+        "Loss",
         "OnProgress",
         "Part",
         "Progress",

@@ -27,7 +27,7 @@ from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import DiedInProbe
 from mcp_adapters._link import Link, LinkEnded, LinkTimeout
 from mcp_adapters._transports import transport_for
-from mcp_adapters.errors import ConnectionLostError, McpAdaptersError
+from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError
 
 __all__ = ("Connection", "Observer", "Reconnect", "ServerState", "ServerStatus", "Supervision")
 
@@ -353,9 +353,13 @@ class Connection:
             try:
                 return await self._called(request, tool, idle, headers, on_progress)
             except ConnectionLostError as error:
-                if not retry_safe and error.outcome == "unknown":
+                if not error.retriable and not (retry_safe and error.outcome == "unknown"):
                     raise
-                return await self._called(request, tool, idle, headers, on_progress)
+                try:
+                    return await self._called(request, tool, idle, headers, on_progress)
+                except ConnectError as gone:
+                    # The first error says more: what became of the call, and that the server is away.
+                    raise error from gone
 
     async def _called(
         self,

@@ -20,6 +20,7 @@ from mcp_adapters._handlers import running_loop
 from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import load_servers
+from mcp_adapters.declarations import PROVIDERS, declare
 from mcp_adapters.errors import ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
@@ -112,12 +113,13 @@ class Toolbox:
         retry_safe: ToolFilter | None = None,
     ) -> None:
         policy = names or NamePolicy()
+        limits = None if provider is None else profile(provider)
         rules = Rules(
             tools=tools,
             require=tuple(require),
             names=replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES)),
             dialect=dialect,
-            provider=None if provider is None else profile(provider),
+            provider=limits,
             on_bad_tool=on_bad_tool,
             on_server_failure=on_server_failure,
             schema_limits=schema_limits or SchemaLimits(),
@@ -136,6 +138,7 @@ class Toolbox:
             handlers or Handlers(),
             adopted=self._adopted,
         )
+        self._description_max = None if limits is None else limits.description_max
         self._home = running_loop()
         self._call_options = CallOptions(
             on_tool_error=on_tool_error,
@@ -370,16 +373,23 @@ class Toolbox:
         return f"<Toolbox of {', '.join(self._engine.servers) or 'no servers'}: {state}>"
 
     def to(self, framework: str, **options: Any) -> list[Any]:
-        """The tools as native tools of a framework.
+        """The tools as native tools of a framework, or as a model provider's API takes them.
 
         Args:
-            framework: "langchain", "llamaindex", or any name that an installed package offers.
-            options: What the framework's package takes for each tool.
+            framework: "langchain", "llamaindex", or any name that an installed package offers. Or
+                "openai", "openai-responses", "anthropic" or "gemini" for JSON-able dicts; then
+                `call` and `acall` carry out what the model asks for, by the name that it gives.
+            options: What the framework's package takes for each tool; `strict` for OpenAI, see
+                `mcp_adapters.declarations.declare`.
 
         Raises:
             FrameworkError: The framework cannot be used; the subclass says why.
+            ConfigError: The provider does not take an option.
 
         """
+        if framework in PROVIDERS:
+            options.setdefault("description_max", self._description_max)
+            return [declare(tool.spec, framework, **options) for tool in self.tools]
         made = load(framework)
         return [made.wrap(tool, **options) for tool in self.tools]
 

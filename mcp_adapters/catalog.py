@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 from mcp_adapters.errors import ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, read_annotations, select
 from mcp_adapters.naming import Identity, NamePolicy, Names, assign_names
-from mcp_adapters.providers import ProviderProfile, check_count, shorten_description
+from mcp_adapters.providers import ProviderProfile, check_count, shorten_description, with_note
 from mcp_adapters.results import wraps_result
 from mcp_adapters.schema import ArgumentCodec, Dialect, SchemaLimits, SchemaProblem, Verdict, check, project
 from mcp_adapters.spec import ListedTool, SkippedTool, ToolSpec
@@ -210,30 +210,26 @@ def _spec(
     title = _text(definition.get("title")) or annotations.title
     description = _text(definition.get("description")) or title or tool.name
     projection = project(verdict.schema or {}, dialect)
+    limit = provider.description_max if provider is not None else None
     output, meta = _object(definition.get("outputSchema")), _object(definition.get("_meta"))
     spec = ToolSpec(
         exposed_name=exposed_name,
         server=tool.server,
         remote_name=tool.name,
         title=title,
-        description=_described(description, projection.note, provider),
+        description=with_note(description, projection.note, limit=limit),
+        plain_description=shorten_description(description, limit) if projection.note else "",
         annotations=annotations,
         input_json=_json(definition["inputSchema"]),
         model_json=_json(projection.schema),
+        dialect=dialect,
+        strict=projection.strict,
+        losses=projection.losses,
         output_json=None if output is None else _json(output),
         wraps_result=wraps_result(output, tool=tool.name),
         meta=meta or {},
     )
-    return spec, ArgumentCodec(spec.input_json, projection.renames)
-
-
-def _described(description: str, note: str, provider: ProviderProfile | None) -> str:
-    """The description with the projection's note, in the provider's length; the note is kept whole."""
-    limit = provider.description_max if provider is not None else None
-    if not note:
-        return shorten_description(description, limit)
-    room = None if limit is None else max(limit - len(note) - 2, 1)
-    return shorten_description(f"{shorten_description(description, room)}\n\n{note}", limit)
+    return spec, ArgumentCodec(spec.input_json, projection.renames, projection.every_rename)
 
 
 def _json(value: Any) -> str:

@@ -18,8 +18,10 @@ __all__ = (
     "AudioPart",
     "BlobResourcePart",
     "Caller",
+    "Dialect",
     "ImagePart",
     "ListedTool",
+    "Loss",
     "OnProgress",
     "OnToolError",
     "Part",
@@ -55,6 +57,24 @@ OnProgress: TypeAlias = Callable[[Progress], Awaitable[None] | None]
 
 OnToolError: TypeAlias = Literal["return", "raise"]
 """What a call does when the tool says that it failed: return the result, or raise ToolExecutionError."""
+
+
+Dialect: TypeAlias = Literal["portable", "openai-strict", "gemini", "raw"]
+"""Which models a projection is for; "portable" is for all but those that need one of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """One thing that a projection does not say as the server's schema does."""
+
+    pointer: str
+    """JSON pointer of the place in the server's schema (RFC 6901)."""
+    keyword: str
+    """The keyword that is changed or missing there."""
+    reason: str
+    """What is said instead, or why nothing is: one phrase."""
+    narrows: bool = False
+    """True when the projection refuses something there that the server accepts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,12 +132,20 @@ class ToolSpec:
     remote_name: str
     title: str | None = None
     description: str
-    """Never empty: the server's description, else the title, else the tool's name."""
+    """Never empty: the server's description, else the title, else the tool's name; then the note, if any."""
+    plain_description: str = ""
+    """The description without the projection's note; empty when there is no note."""
     annotations: ToolAnnotations = ToolAnnotations()
     input_json: str
     """The server's own input schema as JSON text."""
     model_json: str
     """The schema that models get, as JSON text: a projection of the server's own."""
+    dialect: Dialect = "portable"
+    """Which projection `model_json` is."""
+    strict: bool = False
+    """Whether `model_json` keeps the rules of OpenAI's strict mode."""
+    losses: tuple[Loss, ...] = ()
+    """What `model_json` does not say as the server's schema does."""
     output_json: str | None = None
     """The server's output schema as JSON text; None when it declares none."""
     wraps_result: bool = False
@@ -354,6 +382,11 @@ class Tool:
     def model_schema(self) -> dict[str, Any]:
         """The schema that models get; a fresh copy with `type` and `properties`."""
         return self.spec.model_schema
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What `model_schema` does not say as `input_schema` does; empty when it says it all."""
+        return self.spec.losses
 
     @property
     def output_schema(self) -> dict[str, Any] | None:

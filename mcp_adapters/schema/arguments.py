@@ -58,23 +58,30 @@ class ArgumentCodec:
 
     Args:
         schema_json: The server's own input schema as JSON text.
-        renames: The renames of the projection that the model saw.
+        renames: The renames of the projection that the model saw; problems are told by them.
+        every_rename: The renames of every projection that a model may have seen; None means `renames`.
 
     """
 
-    def __init__(self, schema_json: str, renames: Renames = Renames()) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        schema_json: str,
+        renames: Renames = Renames(),  # noqa: B008 - frozen
+        every_rename: Renames | None = None,
+    ) -> None:
         self._schema_json = schema_json
         self._renames = renames
+        self._every_rename = every_rename or renames
         self._reader: _Reader | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._schema_json, self._renames)
+        return type(self), (self._schema_json, self._renames, self._every_rename)
 
     def decode(self, arguments: Mapping[str, Any] | None) -> Decoded:
         """Bring arguments into the server's form and validate them.
 
         Args:
-            arguments: By the projection or by the server's own schema; None means no arguments.
+            arguments: By a projection or by the server's own schema; None means no arguments.
                 Not changed.
 
         Returns:
@@ -94,7 +101,7 @@ class ArgumentCodec:
             self._reader = _Reader.of(self._schema_json)
         if self._reader is None:
             return _refused("", "the tool's own schema cannot be used", "nothing")
-        return self._reader.read(_restored(given, self._renames), self._renames)
+        return self._reader.read(given, self._renames, self._every_rename)
 
 
 def _refused(pointer: str, reason: str, accepted: str) -> Decoded:
@@ -123,11 +130,12 @@ class _Reader:
         document = Document(schema, draft=draft)
         return cls(document, compile_schema(admitting_nulls(schema), draft=draft), Effort(document))
 
-    def read(self, given: dict[str, Any], renames: Renames) -> Decoded:
+    def read(self, arguments: dict[str, Any], renames: Renames, every_rename: Renames) -> Decoded:
+        given = _restored(arguments, every_rename)
         if not _has_whole_float(given) and self._is_feasible(given) and self.validator.is_valid(given):
             return Decoded(arguments=given)
         coerced = Coercion(self.document).coerce(given, self.document.root)
-        restored = _restored(coerced, renames)
+        restored = _restored(coerced, every_rename)
         if not self._is_feasible(restored):
             return Decoded(arguments=restored)  # the server validates anyway
         try:

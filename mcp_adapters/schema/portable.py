@@ -42,6 +42,7 @@ class Sketch:
     told: tuple[str, ...]
     """Sentences for the note."""
     renames: Renames
+    every_rename: Renames
 
 
 def portable(schema: Schema, drawn: Sketch | None = None) -> Projection:
@@ -59,6 +60,7 @@ def portable(schema: Schema, drawn: Sketch | None = None) -> Projection:
         losses=drawn.losses,
         note=write_note(schema, drawn.losses, drawn.told),
         renames=drawn.renames,
+        every_rename=drawn.every_rename,
     )
 
 
@@ -90,4 +92,10 @@ def _attempt(
     renamer = Renamer(keys, everywhere=rename_everywhere)
     expansion = Expansion(document, renamer, budget=budget, references=references)
     root, told = flatten_root(expansion.root(), lose=expansion.lose, origin=document.root)
-    return Sketch(schema=complete(root), losses=tuple(expansion.losses), told=told, renames=renamer.renames())
+    return Sketch(
+        schema=complete(root),
+        losses=tuple(expansion.losses),
+        told=told,
+        renames=renamer.renames(),
+        every_rename=renamer.every_rename(),
+    )
