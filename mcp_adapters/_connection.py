@@ -243,12 +243,19 @@ class Connection:
         try:
             link = await self._new_link()
         except DiedInProbe:
-            # Learned for good: such a server needs the handshake as the first thing it hears.
-            self._transport.protocol = "legacy"
-            link = await self._new_link()
+            link = await self._new_link_without_probe()
         self._failed_attempts = 0
         self._become("ready")
         return link
+
+    async def _new_link_without_probe(self) -> Link:
+        """Start anew with the handshake as the first thing that the server hears; remember it if it works."""
+        asked, self._transport.protocol = self._transport.protocol, "legacy"
+        try:
+            return await self._new_link()
+        except BaseException:
+            self._transport.protocol = asked
+            raise
 
     async def _new_link(self) -> Link:
         link = self._attempt = self._transport.link(self)
@@ -379,6 +386,8 @@ class Connection:
                 raise self._failures.closed() from ended
             raise await self._lost(link, "call", tool) from (link.cause or ended)
         except _FOREIGN as error:
+            if isinstance(error, LinkTimeout) and self._transport.stuck:
+                link.end()
             raise self._failures.calling(error, tool, end=link.end) from error
         if answer.get("resultType", "complete") != "complete":
             raise self._failures.not_a_result(tool)
