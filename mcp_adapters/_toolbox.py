@@ -484,6 +484,7 @@ def _at_exit() -> None:
     """Stop the servers of toolboxes that nobody closed; bounded in time, like every close."""
     for toolbox in list(_toolboxes):
         if not toolbox.is_closed:
+            portal().hold()
             with contextlib.suppress(Exception):
                 toolbox.close()
 
