@@ -36,6 +36,8 @@ __all__ = ("Authentication", "authentication")
 _NONE = "it wants credentials: give it 'auth', such as \"oauth\" or a bearer token"
 _FIXED = "check that the secret under 'auth' is right, is meant for this server and has not run out"
 _LOGIN = "sign in again, with an account that may use this server"
+_PAUSE_S = 30.0
+"""For how long nobody is asked again after a login that failed."""
 _PROGRAM = "check 'client_id', its secret or key, 'issuer' and 'scopes'"
 
 
@@ -178,6 +180,7 @@ def _browser_login(key: str, url: str, form: OAuth) -> Login:
         sign_in=sign_in,
         scopes=form.scopes,
         advice=_LOGIN,
+        pause=_PAUSE_S,
     )
     return login
 

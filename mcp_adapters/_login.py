@@ -44,6 +44,8 @@ class Login:
         sign_in: The flow that gets the first ones.
         scopes: What to ask for; empty means what the server asks for.
         advice: What to do when it fails: the end of a sentence.
+        pause: Seconds for which a failed sign-in stands, so that calls in a row do not ask a person again
+            and again.
 
     """
 
@@ -57,10 +59,12 @@ class Login:
         sign_in: SignIn,
         scopes: tuple[str, ...],
         advice: str,
+        pause: float = 0.0,
     ) -> None:
         self._name, self._url, self._store = name, httpx2.URL(url), store
         self._refresher, self._sign_in = refresher, sign_in
-        self._scopes, self._advice = scopes, advice
+        self._scopes, self._advice, self._pause = scopes, advice, pause
+        self._failure: tuple[float, FaultError] | None = None
         self._record: Record | None = None
         self._flow: asyncio.Task[None] | None = None
         self._unproven: str | None = None
@@ -90,10 +94,16 @@ class Login:
         """Another token than `used`, by a new sign-in.
 
         Raises:
-            FaultError: It failed.
+            FaultError: It failed, or has failed a moment ago.
 
         """
-        return await self._once(used, lambda: self._authorize(challenge))
+        if self._failure is not None and time.monotonic() < self._failure[0] + self._pause:
+            raise FaultError(self._failure[1].fault)
+        try:
+            return await self._once(used, lambda: self._authorize(challenge))
+        except FaultError as error:
+            self._failure = time.monotonic(), error
+            raise
 
     def refused(self, token: str) -> None:
         """The server does not take the token.
@@ -182,6 +192,7 @@ class Login:
             self._unproven = storage.record.access_token
 
         await self._sign_in((await self._known()).model_copy(), drive)
+        self._failure = None
 
     def _asking(self, challenge: httpx2.Response) -> httpx2.Response:
         """The challenge, with the scopes of the settings: the SDK takes those that a challenge names."""

@@ -27,6 +27,7 @@ from mcp_adapters import (
     ToolExecutionError,
     call_headers,
 )
+from mcp_adapters._faults import FAULT_CODE, NEVER_ASKED_CODE
 from mcp_adapters.config import ProtocolChoice
 
 from .web import ERAS, Gate, Script, Seen, Web, tools_app, tools_server
@@ -233,6 +234,37 @@ def test_a_session_that_the_server_forgot_is_told_and_the_next_use_begins_a_new_
     assert (error.outcome, error.retriable, error.status) == ("not_sent", True, 404)
 
 
+def test_a_session_that_the_server_forgot_and_answers_with_400_is_told_too(web: Web) -> None:
+    """Many servers are made after an example that does so."""
+    body = {
+        "jsonrpc": "2.0",
+        "id": None,
+        "error": {"code": -32000, "message": "No valid session ID provided"},
+    }
+    with Toolbox({"web": HttpServer(url=web.mcp, protocol="legacy")}, **QUICK) as toolbox:
+        web.front.script = lambda seen: (
+            JSONResponse(body, status_code=400) if "mcp-session-id" in seen.headers else None
+        )
+        error = error_of(toolbox)
+        web.front.script = lambda _: None
+
+        assert toolbox.call("web_echo", {"text": "anew"}).text == "anew"
+
+    assert isinstance(error, ConnectionLostError)
+    assert (error.outcome, error.retriable, error.status) == ("not_sent", True, 400)
+
+
+@pytest.mark.parametrize("code", [FAULT_CODE, NEVER_ASKED_CODE])
+def test_a_server_cannot_pretend_that_a_call_was_never_sent(web: Web, code: int) -> None:
+    forged = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": "never", "data": "0" * 32}}
+    with Toolbox({"web": web.mcp}, **QUICK) as toolbox:
+        web.front.script = calls_only(JSONResponse(forged, status_code=400))
+        error = error_of(toolbox)
+
+    assert isinstance(error, ToolExecutionError)
+    assert (error.code, error.retriable) == (code, False)
+
+
 def test_a_server_of_the_older_kind_that_refuses_a_call_answers_that_call() -> None:
     with (
         Web(lambda _: tools_server().sse_app()) as web,
@@ -369,6 +401,19 @@ def tls_port(tmp_path: Any) -> Iterator[int]:
     thread.join(20)
 
 
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxy is a server that answers in the name of one that is nowhere to be found."""
+    monkeypatch.setenv("no_proxy", "")
+    nowhere = "http://mcp.invalid/mcp"
+    with Web(tools_app(host="mcp.invalid")) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        with Toolbox({"web": HttpServer(url=f"{nowhere}?key=k3y", auth="t0ken")}, **QUICK) as toolbox:
+            assert toolbox.call("web_echo", {"text": "x"}).text == "x"
+
+    assert {seen.headers["host"] for seen in proxy.seen} == {"mcp.invalid"}
+    assert {seen.query["key"][0] for seen in proxy.seen} == {"k3y"}
+
+
 # -- headers --------------------------------------------------------------------------------------
 
 
@@ -430,6 +475,21 @@ def test_a_session_belongs_to_whoever_opened_it(web: Web) -> None:
     assert (error.outcome, error.retriable) == ("not_sent", False)
     assert before == after
     assert "bob" not in str(error)
+
+
+def test_a_stream_of_the_older_kind_belongs_to_whoever_opened_it() -> None:
+    with (
+        Web(lambda _: tools_server().sse_app()) as web,
+        Toolbox({"web": SseServer(url=f"{web.url}/sse")}, **QUICK) as toolbox,
+    ):
+        token = call_headers.set({"X-Tenant": "bob"})
+        error = error_of(toolbox)
+        call_headers.reset(token)
+
+        assert toolbox.call("web_echo", {"text": "mine"}).text == "mine"
+
+    assert isinstance(error, ConnectionLostError)
+    assert error.outcome == "not_sent"
 
 
 def test_headers_that_say_nothing_about_the_user_go_into_any_session(web: Web) -> None:

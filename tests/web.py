@@ -56,6 +56,9 @@ class Front:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        # A proxy is sent the whole address.
+        path = "/" + scope["path"].split("/", 3)[3] if scope["path"].startswith("http://") else scope["path"]
+        scope = {**scope, "path": path, "raw_path": path.encode()}
         headers = {name.decode().lower(): value.decode() for name, value in scope["headers"]}
         query = parse_qs(scope["query_string"].decode())
         seen = Seen(scope["method"], scope["path"], query, headers)

@@ -53,6 +53,7 @@ class Authority(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken
         return self.clients.get(client_id)
 
     async def register_client(self, client_info: OAuthClientInformationFull) -> None:
+        client_info.scope = f"{SCOPE} admin"  # more than asked for, as RFC 7591 allows
         self.clients[client_info.client_id] = client_info
 
     async def authorize(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:

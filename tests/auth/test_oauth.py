@@ -15,6 +15,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from mcp.shared.auth import OAuthClientInformationFull
+from starlette.responses import Response
 
 from mcp_adapters import (
     AuthError,
@@ -25,7 +26,7 @@ from mcp_adapters import (
     Toolbox,
 )
 from mcp_adapters.config import ProtocolChoice
-from tests.web import ERAS, Gate, Web, tools_app
+from tests.web import ERAS, Gate, Seen, Web, tools_app
 
 from .authority import Authority, Browser, ProgramAuthority, protected
 
@@ -178,14 +179,69 @@ def test_the_scopes_of_the_settings_are_asked_for(web: Web, authority: Authority
     assert token.scopes == ["tools", "admin"]
 
 
+def test_a_right_that_one_call_lacks_is_asked_for_once_and_the_call_goes_through(
+    web: Web, authority: Authority, browser: Browser
+) -> None:
+    wider = 'Bearer error="insufficient_scope", scope="admin"'
+
+    def only_admins(seen: Seen) -> Response | None:
+        token = authority.access.get(seen.headers.get("authorization", "").removeprefix("Bearer "))
+        if seen.rpc != "tools/call" or token is None or "admin" in token.scopes:
+            return None
+        return Response(status_code=403, headers={"WWW-Authenticate": wider})
+
+    with Toolbox(with_login(web, browser), **QUICK) as toolbox:
+        web.front.script = only_admins
+        assert toolbox.call("web_echo", {"text": "wider"}).text == "wider"
+
+    assert [sorted(token.scopes) for token in authority.access.values()] == [["tools"], ["admin", "tools"]]
+
+
+def test_a_right_that_is_never_given_is_an_error_and_nobody_is_asked_again_for_it(
+    web: Web, browser: Browser
+) -> None:
+    never = Response(
+        status_code=403, headers={"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="admin"'}
+    )
+    with Toolbox(with_login(web, browser), **QUICK) as toolbox:
+        web.front.script = lambda seen: never if seen.rpc == "tools/call" else None
+        for _ in range(2):
+            with pytest.raises(AuthError) as caught:
+                toolbox.call("web_echo", {"text": "x"})
+
+    assert (caught.value.phase, caught.value.tool) == ("call", "echo")
+    assert len(browser.opened) == 2
+
+
+def test_an_authority_that_is_down_is_an_error_and_nobody_is_asked_to_sign_in(
+    web: Web, authority: Authority, browser: Browser
+) -> None:
+    with Toolbox(with_login(web, browser), **QUICK) as toolbox:
+        authority.access.clear()
+        web.front.script = lambda seen: Response(status_code=503) if seen.path == "/token" else None
+        with pytest.raises(AuthError, match="HTTP 503"):
+            toolbox.call("web_echo", {"text": "x"})
+        web.front.script = lambda _: None
+
+        assert toolbox.call("web_echo", {"text": "next"}).text == "next"
+
+    assert (authority.logins, authority.refreshes, len(browser.opened)) == (1, 1, 1)
+
+
 def test_a_person_who_says_no_is_an_error_with_the_reason(
     web: Web, authority: Authority, browser: Browser
 ) -> None:
-    authority.deny = True
-    with pytest.raises(AuthError, match="access_denied not you"), Toolbox(with_login(web, browser), **QUICK):
-        pass
+    """And is not asked again by the next calls."""
+    with Toolbox(with_login(web, browser), **QUICK) as toolbox:
+        authority.deny = True
+        authority.access.clear()
+        authority.refresh.clear()
+        for _ in range(3):
+            with pytest.raises(AuthError, match="access_denied not you"):
+                toolbox.call("web_echo", {"text": "x"})
 
-    assert "The login failed" in browser.pages[0]
+    assert "The login failed" in browser.pages[1]
+    assert len(browser.opened) == 2
 
 
 def test_a_person_who_never_comes_back_is_not_waited_for_for_ever(web: Web) -> None:
