@@ -18,7 +18,13 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolRequest, CallToolRequestParams, ListToolsRequest, PaginatedRequestParams
+from mcp_types import (
+    CallToolRequest,
+    CallToolRequestParams,
+    ListToolsRequest,
+    LoggingLevel,
+    PaginatedRequestParams,
+)
 from pydantic import ValidationError
 
 from mcp_adapters._context import sending
@@ -77,6 +83,8 @@ class Supervision:
     max_concurrent_calls: int | None = None
     """Calls that one server gets at the same time; None means no limit."""
     reconnect: Reconnect = "on_use"
+    log_level: LoggingLevel | None = None
+    """From which level on servers are asked to log; None asks for nothing."""
 
 
 class Observer(Protocol):
@@ -121,6 +129,7 @@ class Connection:
         self._failures = Failures(key, self._transport)
         self._observer = observer
         self._supervision = supervision
+        self.log_level = supervision.log_level
         limit = getattr(server, "connect_timeout", None) or supervision.connect_timeout
         self._connect_timeout: float = limit + self._transport.patience
         self._call_timeout = getattr(server, "timeout", None) or supervision.call_timeout

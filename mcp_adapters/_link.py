@@ -12,6 +12,7 @@ aside and hands the SDK an empty answer to check.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
@@ -27,11 +28,15 @@ from mcp_types import (
     CONNECTION_CLOSED,
     CallToolRequest,
     CallToolResult,
+    EmptyResult,
     Implementation,
     InputRequiredResult,
     ListToolsRequest,
     ListToolsResult,
+    LoggingLevel,
     LoggingMessageNotificationParams,
+    SetLevelRequest,
+    SetLevelRequestParams,
     ToolListChangedNotification,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -90,6 +95,9 @@ class LinkTimeout(Exception):  # noqa: N818 - a fact for the layer above, not an
 
 class Inbox(Protocol):
     """Who is told what a server says unasked; called on the background loop, must not wait."""
+
+    log_level: LoggingLevel | None
+    """From which level on the server is asked to log; None asks for nothing."""
 
     def logged(self, level: str, logger: str | None, data: Any) -> None:
         """Take a log message of the server."""
@@ -343,6 +351,7 @@ def session_options(inbox: Inbox) -> dict[str, Any]:
 
     return {
         "logging_callback": on_log,
+        "log_level": inbox.log_level,
         "message_handler": on_message,
         "client_info": Implementation(name="mcp-adapters", version=_version()),
     }
@@ -367,7 +376,17 @@ async def session_over(
         ClientSession(dispatcher=dispatcher, **session_options(link.inbox))
     )
     await negotiate(session, protocol)
+    await ask_for_logs(session, link.inbox.log_level)
     return session
+
+
+async def ask_for_logs(session: ClientSession, level: LoggingLevel | None) -> None:
+    """Tell a server of the handshake years from which level on to log; others hear it with each request."""
+    capabilities = session.server_capabilities
+    if level is None or session.initialize_result is None or not (capabilities and capabilities.logging):
+        return
+    with contextlib.suppress(MCPError):  # a server that refuses goes on as it likes
+        await session.send_request(SetLevelRequest(params=SetLevelRequestParams(level=level)), EmptyResult)
 
 
 def leaf(error: BaseException) -> BaseException:

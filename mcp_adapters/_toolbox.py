@@ -28,7 +28,7 @@ from mcp_adapters.declarations import PROVIDERS, declare
 from mcp_adapters.errors import ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
-from mcp_adapters.handlers import Handlers, ToolsChange
+from mcp_adapters.handlers import Handlers, LogLevel, ToolsChange
 from mcp_adapters.interception import Interceptor
 from mcp_adapters.naming import NamePolicy, Names
 from mcp_adapters.outputs import OutputSchemaMode
@@ -69,6 +69,8 @@ class Toolbox:
         max_concurrent_calls: How many calls one server gets at the same time; None sets no limit.
         reconnect: When a lost connection is made anew: "on_use", with the next request, or
             "background", at once and until it succeeds.
+        log_level: From which level on servers are asked to log, such as "info"; None asks for nothing, and
+            servers of protocol 2026-07-28 then log nothing.
         handlers: Functions that hear of states, log messages, changed tools and progress.
         call_timeout: Seconds without a sign of life from the server during a call; progress counts
             as one. A server's own `timeout` in its configuration comes before it.
@@ -110,6 +112,7 @@ class Toolbox:
         max_concurrent_calls: int | None = None,
         reconnect: Reconnect = "on_use",
         handlers: Handlers | None = None,
+        log_level: LogLevel | None = None,
         schema_limits: SchemaLimits | None = None,
         structured: StructuredMode = "auto",
         output_schema: OutputSchemaMode = "warn",
@@ -139,6 +142,7 @@ class Toolbox:
             total_timeout=total_timeout,
             max_concurrent_calls=max_concurrent_calls,
             reconnect=reconnect,
+            log_level=log_level,
         )
         self._handlers = handlers or Handlers()
         self._engine = self._make_engine()

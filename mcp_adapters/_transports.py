@@ -26,7 +26,7 @@ from mcp_adapters._auth import authentication
 from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import Protocol
 from mcp_adapters._http import Deliver, ServerClient, bare_address
-from mcp_adapters._link import Inbox, Link, session_options, session_over
+from mcp_adapters._link import Inbox, Link, ask_for_logs, session_options, session_over
 from mcp_adapters._stdio import ChildProcess
 from mcp_adapters.config import HttpServer, SseServer, StdioServer
 from mcp_adapters.errors import ConfigError, ServerStartError
@@ -161,7 +161,9 @@ class _InProcess(Transport):
 
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
         client = Client(self._server, mode=self.protocol, cache=None, **session_options(link.inbox))
-        return (await stack.enter_async_context(client)).session
+        session = (await stack.enter_async_context(client)).session
+        await ask_for_logs(session, link.inbox.log_level)
+        return session
 
 
 class _Custom(Transport):

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from mcp_adapters.spec import OnProgress
 
-__all__ = ("Handlers", "LogMessage", "StateChange", "ToolsChange")
+__all__ = ("Handlers", "LogLevel", "LogMessage", "StateChange", "ToolsChange")
+
+LogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+"""Source: MCP 2025-11-25, server/utilities/logging, "Log Levels" (RFC 5424)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,7 @@ class LogMessage:
 
     server: str
     level: str
-    """One of "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"."""
+    """A `LogLevel`, if the server keeps to the protocol."""
     logger: str | None
     data: Any
     """Any JSON value; untrusted."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -173,6 +174,29 @@ def test_what_a_server_logs_is_in_logging_and_told_to_the_handler(
 
     assert heard.news == [LogMessage(server="wire", level="warning", logger="wire", data={"n": 1})]
     assert ("mcp_adapters.server.wire", logging.WARNING, "{'n': 1}") in caplog.record_tuples
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_servers_of_both_eras_log_from_the_level_that_the_user_asks_for(mode: Any) -> None:
+    heard = Heard()
+    script = """
+from mcp.server.mcpserver import Context, MCPServer
+server = MCPServer("talks")
+@server.tool(description="Logs.")
+async def talk(ctx: Context) -> str:
+    await ctx.info("quiet")
+    await ctx.error("loud")
+    return "done"
+server.run("stdio")
+"""
+    server = StdioServer(command=[sys.executable, "-c", script], protocol=mode)
+    with Toolbox({"talks": server}, log_level="error", handlers=Handlers(log=heard)) as toolbox:
+        assert toolbox.call("talks_talk").text == "done"
+        news = heard.wait(lambda news: any(message.level == "error" for message in news))
+
+    told = [(message.level, message.data) for message in news]
+    # The SDK's own server does not filter for clients of the handshake years.
+    assert told == ([("info", "quiet")] if mode == "legacy" else []) + [("error", "loud")]
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])
