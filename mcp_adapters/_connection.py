@@ -405,9 +405,13 @@ class Connection:
             if isinstance(error, LinkTimeout) and self._transport.stuck:
                 link.end()
             raise self._failures.calling(error, tool, end=link.retire) from error
-        if answer.get("resultType", "complete") != "complete":
-            raise self._failures.not_a_result(tool)
-        return answer
+        match answer.get("resultType", "complete"):
+            case "complete":
+                return answer
+            case "input_required":
+                raise self._failures.asks_back(tool)
+            case _:
+                raise self._failures.not_a_result(tool)
 
     async def _lost(
         self, link: Link, phase: Literal["list", "call"], tool: str | None = None

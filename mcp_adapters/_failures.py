@@ -24,8 +24,10 @@ from mcp_adapters.errors import (
     InvalidResultError,
     McpAdaptersError,
     Phase,
+    ProtocolError,
     ServerStartError,
     ToolboxClosedError,
+    ToolCancelledError,
     ToolExecutionError,
     ToolTimeoutError,
 )
@@ -90,6 +92,13 @@ class Failures:
         match error:
             case LinkTimeout():
                 return self._timeout(error, tool)
+            case MCPError(code=0) if "cancel" in error.message.lower():
+                return ToolCancelledError(
+                    f"server {self._key!r} says that the call of {tool!r} was cancelled; whether it had an "
+                    "effect is unknown",
+                    server=self._key,
+                    tool=tool,
+                )
             case MCPError(code=code) if code == PARSE_ERROR or error.message.startswith(_NO_JSON):
                 return self.not_a_result(tool)
             case MCPError():
@@ -124,6 +133,16 @@ class Failures:
             f"server {self._key!r} answered the call of {tool!r} with something that is no tool result",
             server=self._key,
             tool=tool,
+        )
+
+    def asks_back(self, tool: str) -> ProtocolError:
+        """Name an answer that asks for input which this client never offered to give."""
+        return ProtocolError(
+            f"tool {tool!r} of server {self._key!r} asks for input instead of giving a result, and nobody "
+            "here was said to answer",
+            server=self._key,
+            tool=tool,
+            phase="call",
         )
 
     def discovery(self, reason: str) -> DiscoveryError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,14 @@ from mcp_adapters import (
     HandshakeError,
     HttpServer,
     InvalidArgumentsError,
+    InvalidResultError,
     McpAdaptersError,
+    ProtocolError,
     ServerStartError,
     StdioServer,
     Toolbox,
     ToolboxLoadError,
+    ToolCancelledError,
     ToolExecutionError,
     ToolTimeoutError,
 )
@@ -160,3 +164,36 @@ def test_a_call_without_answer_ends_in_time_is_cancelled_at_the_server_and_leave
     assert (caught.value.tool, caught.value.timeout) == ("hang", 0.3)
     assert wire.count("notifications/cancelled") == 1
     assert wire.starts() == 1
+
+
+QUESTION = {
+    "method": "elicitation/create",
+    "params": {"mode": "form", "message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("era", "answer", "kind"),
+    [
+        ("handshake", {"error": {"code": 0, "message": "Request cancelled"}}, ToolCancelledError),
+        ("handshake", {"error": {"code": 0, "message": "no reason"}}, ToolExecutionError),
+        ("handshake", {"error": {"code": -32000, "message": "Connection closed"}}, ToolExecutionError),
+        (
+            "modern",
+            {"result": {"resultType": "input_required", "inputRequests": {"q": QUESTION}}},
+            ProtocolError,
+        ),
+        ("modern", {"result": {"resultType": "of another kind", "content": []}}, InvalidResultError),
+    ],
+)
+def test_an_answer_that_is_no_result_has_an_error_of_its_own_and_the_next_call_works(
+    wire: Wire, era: str, answer: dict[str, Any], kind: type[McpAdaptersError]
+) -> None:
+    server = wire.server(era=era, tools=[tool("odd"), tool("echo")], answers={"odd": answer})
+    with Toolbox({"wire": server}) as toolbox:
+        with pytest.raises(McpAdaptersError) as caught:
+            toolbox.call("wire_odd")
+        assert toolbox.call("wire_echo").text == "{}"
+
+    assert type(caught.value) is kind
+    assert (caught.value.server, caught.value.tool) == ("wire", "odd")
