@@ -294,19 +294,23 @@ class Engine:
             return await self._with(key, server)
 
     async def _with(self, key: str, server: Any) -> ToolsChange:
-        before, old = dict(self.servers), self.connections.get(key)
+        servers, listings, catalog = dict(self.servers), self._listings, self.catalog
+        old = self.connections.get(key)
         self.servers[key] = server
         new = self.connections[key] = self._connection(key)
         try:
             change = await self._load([key])
-            failure = None if new.disabled or key in self._listings else "it cannot be used"
-            if failure is not None:
-                raise new.last_error or ConfigError(f"server {key!r}: {failure}", server=key)
+            if key not in self._listings and not new.disabled:
+                # Left out by on_server_failure="skip"; but this one was asked for by name.
+                raise new.last_error or ConfigError(f"server {key!r} cannot be used", server=key)
         except BaseException:
-            self.servers = before
-            self.connections.pop(key)
+            self.servers = servers
             if old is not None:
                 self.connections[key] = old
+            else:
+                del self.connections[key]
+            if self.catalog is not catalog:
+                self._adopt(listings, set())
             await new.close()
             raise
         if old is not None:
@@ -314,17 +318,16 @@ class Engine:
         return change
 
     async def remove(self, key: str) -> ToolsChange:
-        """Stop a server and take its tools away."""
+        """Stop a server and take its tools away; nothing changes when a required tool would go."""
         async with self._turn:
-            self._known(key)
-            self.servers.pop(key)
-            connection = self.connections.pop(key)
-            change = self._adopt(self._listings, set())
+            connection = self._known(key)
+            change = self._adopt(self._listings, {key})
+            del self.servers[key], self.connections[key]
             await connection.close()
             return change
 
     async def disable(self, key: str) -> ToolsChange:
-        """Stop a server and take its tools away, until `enable`."""
+        """Stop a server and take its tools away, until `enable`; as `remove`."""
         return await self._switched(key, disabled=True)
 
     async def enable(self, key: str) -> ToolsChange:
@@ -337,15 +340,23 @@ class Engine:
             if old.disabled == disabled:
                 return ToolsChange()
             new = self._connection(key)
-            new.disable() if disabled else new.enable()
+            if disabled:
+                change = self._adopt(self._listings, {key})
+                new.disable()
+            else:
+                new.enable()
             self.connections[key] = new
             await old.close()
-            try:
-                return await self._load([key]) if not disabled else self._adopt(self._listings, {key})
-            except BaseException:
-                new.disable()
-                await new.close()
-                raise
+            return change if disabled else await self._enabled(key, new)
+
+    async def _enabled(self, key: str, new: Connection) -> ToolsChange:
+        try:
+            return await self._load([key])
+        except BaseException:
+            self.connections[key] = self._connection(key)
+            self.connections[key].disable()
+            await new.close()
+            raise
 
     async def restart(self, key: str) -> ToolsChange:
         """Stop a server and start it again."""

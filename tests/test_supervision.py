@@ -24,6 +24,7 @@ from mcp_adapters import (
     StdioServer,
     SyncCallInEventLoopError,
     Toolbox,
+    ToolboxLoadError,
     ToolFilter,
     ToolNotFoundError,
     ToolsChange,
@@ -260,6 +261,29 @@ def test_a_failed_update_leaves_the_old_server_at_work(wire: Wire) -> None:
             toolbox.add("two", StdioServer(command="no-such-program"))
         assert list(toolbox.status) == ["one"]
         assert toolbox.call("one_echo").text == "{}"
+
+    assert wire.starts("one") == 1
+
+
+@pytest.mark.parametrize("on_server_failure", ["fail", "skip"])
+def test_whatever_a_failed_change_was_everything_works_as_before(wire: Wire, on_server_failure: Any) -> None:
+    broken = StdioServer(command="no-such-program")
+    bad = wire.server("bad", tools=[{"name": "no_schema"}])
+    servers = {"one": wire.server("one"), "off": StdioServer(command="no-such-program", disabled=True)}
+    with Toolbox(servers, require=["one:echo"], on_server_failure=on_server_failure) as toolbox:
+        for change in (
+            lambda: toolbox.add("two", broken),
+            lambda: toolbox.add("two", bad),
+            lambda: toolbox.update("one", broken),
+            lambda: toolbox.update("one", wire.server("other", tools=[tool("other")])),
+            lambda: toolbox.remove("one"),
+            lambda: toolbox.disable("one"),
+        ):
+            with pytest.raises((ServerStartError, ToolboxLoadError)):
+                change()
+            assert [one.name for one in toolbox] == ["one_echo"]
+            assert list(toolbox.status) == ["one", "off"]
+            assert toolbox.call("one_echo").text == "{}"
 
     assert wire.starts("one") == 1
 
