@@ -6,8 +6,10 @@
 .DELETE_ON_ERROR:
 
 at_least_311 := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
-# The first of these that runs and is new enough; a command may be there and still not run.
-PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
+# The first of these that runs and is new enough; a command may be there and still not run. The last
+# place is pyenv's own, which need not be on the PATH.
+PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14 \
+	"$${PYENV_ROOT:-$$HOME/.pyenv}"/versions/3.1[1-9].*/bin/python; do \
 	if $$python $(at_least_311) 2>/dev/null; then echo $$python; break; fi; done)
 
 VENV := .venv

@@ -133,6 +133,30 @@ if TYPE_CHECKING:
     )
     from mcp_adapters.filtering import ToolFilter as ToolFilter
     from mcp_adapters.frameworks import Framework as Framework
+    from mcp_adapters.handlers import (
+        Handlers as Handlers,
+    )
+    from mcp_adapters.handlers import (
+        LogMessage as LogMessage,
+    )
+    from mcp_adapters.handlers import (
+        StateChange as StateChange,
+    )
+    from mcp_adapters.handlers import (
+        ToolsChange as ToolsChange,
+    )
+    from mcp_adapters.interception import (
+        AsyncCallNext as AsyncCallNext,
+    )
+    from mcp_adapters.interception import (
+        CallNext as CallNext,
+    )
+    from mcp_adapters.interception import (
+        CallRequest as CallRequest,
+    )
+    from mcp_adapters.interception import (
+        Interceptor as Interceptor,
+    )
     from mcp_adapters.naming import NamePolicy as NamePolicy
     from mcp_adapters.results import (
         StructuredMode as StructuredMode,
@@ -163,7 +187,16 @@ if TYPE_CHECKING:
         ImagePart as ImagePart,
     )
     from mcp_adapters.spec import (
+        Loss as Loss,
+    )
+    from mcp_adapters.spec import (
+        OnProgress as OnProgress,
+    )
+    from mcp_adapters.spec import (
         Part as Part,
+    )
+    from mcp_adapters.spec import (
+        Progress as Progress,
     )
     from mcp_adapters.spec import (
         ResourceLinkPart as ResourceLinkPart,
@@ -192,7 +225,12 @@ if TYPE_CHECKING:
     from mcp_adapters.spec import (
         UnknownPart as UnknownPart,
     )
-    from mcp_adapters.wording import error_text as error_text
+    from mcp_adapters.wording import (
+        error_text as error_text,
+    )
+    from mcp_adapters.wording import (
+        failed_result as failed_result,
+    )
 
 _HOME = {
     "mcp_adapters._connection": ("ServerStatus",),
@@ -239,6 +277,8 @@ _HOME = {
     ),
     "mcp_adapters.filtering": ("ToolFilter",),
     "mcp_adapters.frameworks": ("Framework",),
+    "mcp_adapters.handlers": ("Handlers", "LogMessage", "StateChange", "ToolsChange"),
+    "mcp_adapters.interception": ("AsyncCallNext", "CallNext", "CallRequest", "Interceptor"),
     "mcp_adapters.naming": ("NamePolicy",),
     "mcp_adapters.results": ("StructuredMode", "from_artifact", "placeholder", "shorten", "to_artifact"),
     "mcp_adapters.schema": ("SchemaLimits",),
@@ -247,7 +287,10 @@ _HOME = {
         "BlobResourcePart",
         "Caller",
         "ImagePart",
+        "Loss",
+        "OnProgress",
         "Part",
+        "Progress",
         "ResourceLinkPart",
         "SkippedTool",
         "TextPart",
@@ -258,7 +301,7 @@ _HOME = {
         "ToolSpec",
         "UnknownPart",
     ),
-    "mcp_adapters.wording": ("error_text",),
+    "mcp_adapters.wording": ("error_text", "failed_result"),
 }
 """Where each public name lives."""
 

@@ -1,43 +1,98 @@
 """The way of a call: arguments in, the server's answer out, on whatever thread or loop it is made.
 
 In: a tool's spec and a model's arguments. Out: a `ToolResult`, or an error of the family. Arguments
-are decoded and results are read where the caller is; only the request itself crosses to the
-background loop.
+are decoded and results are read where the caller is, inside the interceptors; only the request
+itself crosses to the background loop. Nothing is sent twice unless an interceptor does so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
 
+from mcp_adapters._chain import Chain
 from mcp_adapters._connection import Connection
+from mcp_adapters._handlers import Messenger, running_loop
 from mcp_adapters._portal import portal
+from mcp_adapters._repeats import Repeats
 from mcp_adapters.errors import (
+    ConfigError,
     InvalidArgumentsError,
+    InvalidResultError,
     ToolboxClosedError,
     ToolExecutionError,
     ToolNotFoundError,
 )
+from mcp_adapters.filtering import ToolFilter
+from mcp_adapters.interception import CallRequest, Interceptor
 from mcp_adapters.naming import Identity
-from mcp_adapters.results import read_result
+from mcp_adapters.outputs import OutputCheck, OutputSchemaMode, describe_mismatch
+from mcp_adapters.results import StructuredMode, read_result
 from mcp_adapters.schema import ArgumentCodec, describe
-from mcp_adapters.spec import OnToolError, ToolResult, ToolSpec
+from mcp_adapters.spec import OnProgress, OnToolError, Progress, ToolResult, ToolSpec
 
-__all__ = ("Calls",)
+__all__ = ("CallOptions", "Calls")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOptions:
+    """What the user decided about calls; `Toolbox` explains each.
+
+    Raises:
+        ConfigError: A value is not one of those that are accepted.
+
+    """
+
+    on_tool_error: OnToolError = "return"
+    structured: StructuredMode = "auto"
+    output_schema: OutputSchemaMode = "warn"
+    max_result_chars: int | None = None
+    max_identical_failures: int | None = None
+    interceptors: tuple[Interceptor, ...] = ()
+    retry_safe: ToolFilter | None = None
+
+    def __post_init__(self) -> None:
+        _require_choice("on_tool_error", self.on_tool_error, get_args(OnToolError))
+        _require_choice("structured", self.structured, get_args(StructuredMode))
+        _require_choice("output_schema", self.output_schema, get_args(OutputSchemaMode))
+        _require_count("max_result_chars", self.max_result_chars)
+        _require_count("max_identical_failures", self.max_identical_failures)
+        for interceptor in self.interceptors:
+            if not callable(interceptor):
+                raise ConfigError(f"interceptors must be functions; {interceptor!r} is none")
+
+
+def _require_choice(option: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ConfigError(f"{option} is {value!r}; use one of {', '.join(map(repr, choices))}")
+
+
+def _require_count(option: str, value: object) -> None:
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return
+    raise ConfigError(f"{option} is {value!r}; use a positive number, or None for no limit")
 
 
 class Calls:
     """Carries out the calls of one toolbox's tools; it is their `Caller`.
 
     Args:
-        on_tool_error: What a tool that says it failed does to the caller.
-        timeout: Seconds without a sign of life, where neither the call nor the server says otherwise.
+        options: What the user decided.
+        progressed: Is told of the progress of every call, on the background loop.
 
     """
 
-    def __init__(self, *, on_tool_error: OnToolError, timeout: float) -> None:
-        self._on_tool_error: OnToolError = on_tool_error
-        self._timeout = timeout
+    def __init__(self, options: CallOptions, *, progressed: Callable[[Progress], None]) -> None:
+        self._options = options
+        self.progressed = progressed
+        self._chain = Chain(options.interceptors)
+        self._repeats = Repeats(options.max_identical_failures)
+        self._outputs: dict[tuple[Identity, str], OutputCheck] = {}
+        self._warned: dict[tuple[Identity, str], object] = {}
         self._codecs: Mapping[Identity, ArgumentCodec] = {}
         self._connections: Mapping[str, Connection] | None = None
 
@@ -50,23 +105,60 @@ class Calls:
         self._codecs, self._connections = {}, None
 
     def call(
-        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and wait; see `Tool.call`."""
-        connection, sent = self._prepared(spec, arguments)
-        return self._read(spec, portal().run(self._send, connection, spec, sent, timeout))
+        request = self._request(spec, arguments, context)
+        with Messenger(None) as messenger, self._repeats.watch(request) as watch:
+            way = _Way(self, spec, timeout, messenger, on_progress)
+            watch.result = self._chain.run(request, way.send, way.asend)
+        return self._final(spec, watch.result)
 
     async def acall(
-        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and await; see `Tool.acall`."""
-        connection, sent = self._prepared(spec, arguments)
-        return self._read(spec, await portal().arun(self._send, connection, spec, sent, timeout))
+        request = self._request(spec, arguments, context)
+        way = _Way(self, spec, timeout, Messenger(running_loop()), on_progress)
+        with self._repeats.watch(request) as watch:
+            watch.result = await self._chain.arun(request, way.asend)
+        return self._final(spec, watch.result)
 
-    def _prepared(
-        self, spec: ToolSpec, arguments: Mapping[str, Any] | None
-    ) -> tuple[Connection, dict[str, Any]]:
-        """Where the call goes, and the arguments as the server wants them."""
+    def _request(
+        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, context: Mapping[str, Any] | None
+    ) -> CallRequest:
+        self.route(spec)  # a tool that cannot be called is no business of the interceptors
+        return CallRequest(
+            server=spec.server,
+            tool=spec.remote_name,
+            exposed_name=spec.exposed_name,
+            # A copy, for interceptors to change; what is no object is refused with all other wrong
+            # arguments, later.
+            arguments={} if arguments is None else _copied(arguments),
+            context=context or {},
+            annotations=spec.annotations,
+        )
+
+    def route(self, spec: ToolSpec) -> tuple[Connection, ArgumentCodec]:
+        """Where the calls of a tool go, and how its arguments are written.
+
+        Raises:
+            ToolboxClosedError: The toolbox is not open.
+            ToolNotFoundError: The server no longer offers the tool.
+
+        """
         if self._connections is None:
             raise ToolboxClosedError(
                 f"the toolbox of tool {spec.exposed_name!r} is closed; open it again or keep it open longer",
@@ -80,26 +172,61 @@ class Calls:
                 server=spec.server,
                 tool=spec.remote_name,
             )
-        decoded = codec.decode(arguments)
-        if decoded.problems:
-            raise InvalidArgumentsError(
-                describe(decoded.problems, spec.exposed_name),
-                server=spec.server,
-                tool=spec.remote_name,
-                problems=decoded.problems,
-            )
-        return self._connections[spec.server], decoded.arguments
+        return self._connections[spec.server], codec
 
-    async def _send(
-        self, connection: Connection, spec: ToolSpec, arguments: dict[str, Any], timeout: float | None
+    async def transmit(
+        self, connection: Connection, request: CallRequest, arguments: dict[str, Any], way: _Way
     ) -> dict[str, Any]:
+        """Send the call; on the background loop."""
+        safe = self._options.retry_safe
         return await connection.call(
-            spec.remote_name, arguments, timeout=timeout, default_timeout=self._timeout
+            request.tool,
+            arguments,
+            timeout=way.timeout,
+            retry_safe=safe is not None and safe.refusal(request.tool, request.annotations) is None,
+            headers=request.headers,
+            on_progress=way.progressed,
         )
 
-    def _read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
-        result = read_result(answer, wrapped=spec.wraps_result)
-        if result.is_error and self._on_tool_error == "raise":
+    def read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
+        """Read the server's answer and compare it with what the tool promises.
+
+        Raises:
+            InvalidResultError: It breaks the output schema and that counts.
+
+        """
+        result = read_result(answer, structured=self._options.structured, wrapped=spec.wraps_result)
+        if spec.output_json is None or result.is_error or self._options.output_schema == "off":
+            return result
+        self._compare(spec, spec.output_json, result)
+        return result
+
+    def _compare(self, spec: ToolSpec, output_json: str, result: ToolResult) -> None:
+        # With the schema in the key: a refreshed tool may promise something else.
+        key = ((spec.server, spec.remote_name), output_json)
+        check = self._outputs.setdefault(key, OutputCheck(output_json))
+        problems = check.problems(result.raw)
+        if problems and self._options.output_schema == "strict":
+            raise InvalidResultError(
+                f"{_mismatch(spec)}: {describe_mismatch(problems)}",
+                server=spec.server,
+                tool=spec.remote_name,
+                result=result,
+                problems=problems,
+            )
+        if problems:
+            self._warn_once(key, f"{_mismatch(spec)}: {describe_mismatch(problems)}")
+        elif check.defect:
+            what = f"the output schema of tool {spec.remote_name!r} of server {spec.server!r} cannot be used"
+            self._warn_once(key, f"{what}, its results are not checked: {check.defect}")
+
+    def _warn_once(self, key: tuple[Identity, str], message: str) -> None:
+        mine = object()
+        if self._warned.setdefault(key, mine) is mine:  # one step, so that one of many threads wins
+            logger.warning("%s", message)
+
+    def _final(self, spec: ToolSpec, result: ToolResult) -> ToolResult:
+        if result.is_error and self._options.on_tool_error == "raise":
             raise ToolExecutionError(
                 f"tool {spec.remote_name!r} of server {spec.server!r} failed: {result.text}",
                 server=spec.server,
@@ -107,3 +234,68 @@ class Calls:
                 result=result,
             )
         return result
+
+
+def _copied(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict(arguments) if isinstance(arguments, dict) else arguments
+
+
+class _Way:
+    """The end of the chain for one call: validate, send, read."""
+
+    __slots__ = ("_calls", "_messenger", "_on_progress", "_spec", "timeout")
+
+    def __init__(
+        self,
+        calls: Calls,
+        spec: ToolSpec,
+        timeout: float | None,
+        messenger: Messenger,
+        on_progress: OnProgress | None,
+    ) -> None:
+        self._calls = calls
+        self._spec = spec
+        self.timeout = timeout
+        self._messenger = messenger
+        self._on_progress = on_progress
+
+    def send(self, request: CallRequest) -> ToolResult:
+        connection, arguments = self._prepared(request)
+        connection.refuse_blocking()
+        answer = portal().run(self._calls.transmit, connection, request, arguments, self)
+        return self._calls.read(self._spec, answer)
+
+    async def asend(self, request: CallRequest) -> ToolResult:
+        connection, arguments = self._prepared(request)
+        answer = await portal().arun(self._calls.transmit, connection, request, arguments, self)
+        return self._calls.read(self._spec, answer)
+
+    async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
+        news = Progress(
+            server=self._spec.server,
+            tool=self._spec.remote_name,
+            progress=progress,
+            total=total,
+            message=message,
+        )
+        self._messenger.tell(self._on_progress, news)
+        self._calls.progressed(news)
+
+    def _prepared(self, request: CallRequest) -> tuple[Connection, dict[str, Any]]:
+        """Where the call goes, and the arguments as the server wants them."""
+        connection, codec = self._calls.route(self._spec)
+        decoded = codec.decode(request.arguments)
+        if decoded.problems:
+            raise InvalidArgumentsError(
+                describe(decoded.problems, self._spec.exposed_name),
+                server=self._spec.server,
+                tool=self._spec.remote_name,
+                problems=decoded.problems,
+            )
+        return connection, decoded.arguments
+
+
+def _mismatch(spec: ToolSpec) -> str:
+    return (
+        f"the result of tool {spec.remote_name!r} of server {spec.server!r} does not match its output schema"
+    )

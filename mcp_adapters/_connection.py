@@ -1,53 +1,50 @@
-"""One server: started, asked, called and stopped; its failures get the names of this package.
+"""One server over all the lives of its connection: supervision.
 
-In: a server's key and description. Out: listings and results as JSON, or an error of
-`mcp_adapters.errors`. All of it runs on the background loop. A lost connection is made anew at the
-next use; a request is never sent a second time by itself.
+In: a server's key and description, and who wants to hear of it. Out: listings and results as JSON,
+or an error of `mcp_adapters.errors`. All of it runs on the background loop. A lost connection is
+made anew, at the next use or at once, after a pause that grows with each failure. Only listings, and
+calls that are known to be safe, are ever sent a second time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
-import httpx2
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    CONNECTION_CLOSED,
-    CallToolRequest,
-    CallToolRequestParams,
-    ListToolsRequest,
-    PaginatedRequestParams,
-)
+from mcp_types import CallToolRequest, CallToolRequestParams, ListToolsRequest, PaginatedRequestParams
 from pydantic import ValidationError
 
-from mcp_adapters._faults import http_failure
+from mcp_adapters._context import sending
+from mcp_adapters._failures import Failures
+from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import DiedInProbe
-from mcp_adapters._link import Link, LinkEnded
+from mcp_adapters._link import Link, LinkEnded, LinkTimeout
 from mcp_adapters._transports import transport_for
-from mcp_adapters.errors import (
-    ConnectionLostError,
-    DiscoveryError,
-    HandshakeError,
-    InvalidResultError,
-    McpAdaptersError,
-    ServerStartError,
-    ToolboxClosedError,
-    ToolExecutionError,
-    ToolTimeoutError,
-)
+from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError
 
-__all__ = ("Connection", "ServerState", "ServerStatus")
+__all__ = ("Connection", "Observer", "Reconnect", "ServerState", "ServerStatus", "Supervision")
 
 logger = logging.getLogger(__name__)
 
 MAX_PAGES = 1_000
 """Pages of one listing; a server that needs more is broken."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 30.0
+"""Pause before the second attempt to connect; it doubles with each failure, up to the longest."""
 
-ServerState: TypeAlias = Literal["new", "ready", "lost", "failed", "closed"]
+ServerState: TypeAlias = Literal[
+    "new", "connecting", "ready", "lost", "reconnecting", "failed", "disabled", "closed"
+]
+Reconnect: TypeAlias = Literal["on_use", "background"]
+"""When a lost connection is made anew: when it is needed, or at once."""
+
+_FOREIGN = (LinkTimeout, MCPError, ValidationError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,285 +65,329 @@ class ServerStatus:
     """The last that its process wrote to standard error, at most 8 KiB."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supervision:
+    """How the connections of a toolbox are looked after; times in seconds."""
+
+    connect_timeout: float = 60.0
+    call_timeout: float = 300.0
+    """Without a sign of life."""
+    total_timeout: float | None = None
+    """For a whole call; None means no such limit."""
+    max_concurrent_calls: int | None = None
+    """Calls that one server gets at the same time; None means no limit."""
+    reconnect: Reconnect = "on_use"
+
+
+class Observer(Protocol):
+    """Who is told what happens to a server; called on the background loop, must not wait."""
+
+    def state_changed(self, server: str, old: ServerState, new: ServerState) -> None:
+        """Learn of a change of state."""
+        ...
+
+    def logged(self, server: str, level: str, logger: str | None, data: Any) -> None:
+        """Take a log message of the server."""
+        ...
+
+    def tools_changed(self, server: str) -> None:
+        """Learn that the server's tools are, or may be, others than before."""
+        ...
+
+
 class Connection:
     """The connection to one server, over all its lives.
 
     Args:
         key: The server's key in the configuration.
-        server: What to connect to.
-        connect_timeout: Seconds for one start, including a download that a command may need.
+        server: What to connect to; its own timeouts come before those of `supervision`.
+        supervision: How it is looked after.
+        observer: Is told what happens.
+        loop: The user's event loop, on which a connected client lives; None without one.
 
     """
 
-    def __init__(self, key: str, server: Any, *, connect_timeout: float) -> None:
+    def __init__(
+        self,
+        key: str,
+        server: Any,
+        *,
+        supervision: Supervision,
+        observer: Observer,
+        loop: asyncio.AbstractEventLoop | None,
+    ) -> None:
         self.key = key
-        self._transport = transport_for(key, server)
-        self._connect_timeout: float = getattr(server, "connect_timeout", None) or connect_timeout
-        self._connect_timeout += self._transport.patience
-        self._call_timeout: float | None = getattr(server, "timeout", None)
-        self._link: Link | None = None
+        self._transport = transport_for(key, server, loop=loop)
+        self._failures = Failures(key, self._transport)
+        self._observer = observer
+        self._supervision = supervision
+        limit = getattr(server, "connect_timeout", None) or supervision.connect_timeout
+        self._connect_timeout: float = limit + self._transport.patience
+        self._call_timeout = getattr(server, "timeout", None) or supervision.call_timeout
+        self._places = asyncio.Semaphore(supervision.max_concurrent_calls or 2**31)
         self._lock = asyncio.Lock()
-        self._closed = False
-        self._last_error: McpAdaptersError | None = None
+        self._state: ServerState = "disabled" if getattr(server, "disabled", False) else "new"
+        self._link: Link | None = None
+        self._attempt: Link | None = None
+        self._revival: asyncio.Task[None] | None = None
+        self._failed_attempts = 0
+        self._next_attempt = 0.0
+        self.last_error: McpAdaptersError | None = None
+        """The latest failure of the connection."""
+
+    @property
+    def disabled(self) -> bool:
+        """Whether the server is not to be started."""
+        return self._state == "disabled"
+
+    def disable(self) -> None:
+        """Keep the server from being started; for a connection that was not opened yet."""
+        self._become("disabled")
+
+    def enable(self) -> None:
+        """Let the server be started, whatever its description says."""
+        self._become("new")
+
+    def refuse_blocking(self) -> None:
+        """Refuse a synchronous call on a thread that the connection itself needs.
+
+        Raises:
+            SyncCallInEventLoopError: The calling thread runs the loop that a connected client lives on.
+
+        """
+        if isinstance(self._link, GuestLink):
+            self._link.refuse_blocking()
 
     def status(self, *, tools: int) -> ServerStatus:
         """What is known right now."""
         session = self._link.session if self._link and self._link.alive else None
         info = session.server_info if session else None
         return ServerStatus(
-            state=self._state(),
+            state=self._state,
             protocol_version=session.protocol_version if session else None,
             server_info=info.model_dump(mode="json", by_alias=True, exclude_none=True) if info else None,
             instructions=session.instructions if session else None,
             tools=tools,
-            last_error=self._last_error,
+            last_error=self.last_error,
             stderr=self._transport.stderr,
         )
 
-    def _state(self) -> ServerState:
-        if self._closed:
-            return "closed"
-        if self._link is not None:
-            return "ready" if self._link.alive else "lost"
-        return "failed" if self._last_error else "new"
+    def _become(self, state: ServerState) -> None:
+        if state == self._state or self._state == "closed":
+            return
+        old, self._state = self._state, state
+        logger.debug("server %r: %s -> %s", self.key, old, state)
+        self._observer.state_changed(self.key, old, state)
+
+    # -- what the link tells ------------------------------------------------------------------
+
+    def logged(self, level: str, logger: str | None, data: Any) -> None:
+        """Pass a log message of the server on."""
+        self._observer.logged(self.key, level, logger, data)
+
+    def tools_changed(self) -> None:
+        """Pass on that the server's tools have changed."""
+        self._observer.tools_changed(self.key)
+
+    def ended(self, link: Link) -> None:
+        """Take note that a link is over; make a new one at once when that is wanted."""
+        if link is not self._link or self._state != "ready":
+            return
+        self._become("lost")
+        if self._supervision.reconnect == "background":
+            self._revival = asyncio.create_task(self._revive())
+
+    async def _revive(self) -> None:
+        while self._state != "closed":
+            with contextlib.suppress(McpAdaptersError):
+                await self._live()
+                return
+
+    # -- life ---------------------------------------------------------------------------------
 
     async def open(self) -> None:
         """Connect, unless the connection is there already.
 
         Raises:
             ConnectError: It cannot be made; the subclass says at which step.
-            ToolboxClosedError: `close` was called before.
+            ToolboxClosedError: `close` was called before or meanwhile.
 
         """
         await self._live()
 
     async def close(self) -> None:
         """Stop the server; bounded in time, harmless when repeated."""
-        self._closed = True
-        if self._link is not None:
-            await self._link.close()
+        self._become("closed")
+        if self._revival is not None:
+            self._revival.cancel()
+        await asyncio.gather(*(link.close() for link in (self._link, self._attempt) if link is not None))
 
-    async def list_pages(self, *, timeout: float) -> list[dict[str, Any]]:
+    async def _live(self) -> Link:
+        """The link in use, or a new one when there is none or it has ended."""
+        if self._link is not None and self._link.alive and self._state != "closed":
+            return self._link
+        async with self._lock:
+            if self._state == "closed":
+                raise self._failures.closed()
+            if self._link is None or not self._link.alive:
+                first = self._link is None
+                self._link = await self._connect()
+                if not first:
+                    # Another process may offer other tools.
+                    self._observer.tools_changed(self.key)
+            return self._link
+
+    async def _connect(self) -> Link:
+        self._become("connecting" if self._link is None else "reconnecting")
+        await asyncio.sleep(max(0.0, self._next_attempt - asyncio.get_running_loop().time()))
+        try:
+            link = await self._new_link()
+        except DiedInProbe:
+            # Learned for good: such a server needs the handshake as the first thing it hears.
+            self._transport.protocol = "legacy"
+            link = await self._new_link()
+        self._failed_attempts = 0
+        self._become("ready")
+        return link
+
+    async def _new_link(self) -> Link:
+        link = self._attempt = self._transport.link(self)
+        try:
+            await link.open(self._connect_timeout)
+        except DiedInProbe:
+            raise
+        except LinkEnded as error:
+            raise self._failures.closed() from error
+        except Exception as error:
+            self._note_failure()
+            self.last_error = self._failures.connecting(error, timeout=self._connect_timeout)
+            raise self.last_error from error
+        finally:
+            self._attempt = None
+        return link
+
+    def _note_failure(self) -> None:
+        """Set the time of the next attempt; the jitter keeps many clients from coming at once."""
+        pause = min(FIRST_PAUSE_S * 2**self._failed_attempts, LONGEST_PAUSE_S)
+        self._failed_attempts += 1
+        jitter = random.uniform(0.5, 1.0)  # noqa: S311 - no secret depends on it
+        self._next_attempt = asyncio.get_running_loop().time() + pause * jitter
+        self._become("failed")
+
+    # -- requests -----------------------------------------------------------------------------
+
+    async def list_pages(self) -> list[dict[str, Any]]:
         """All pages of `tools/list`, as JSON.
-
-        Args:
-            timeout: Seconds for each page.
 
         Raises:
             DiscoveryError: The server refuses, repeats a cursor or does not come to an end.
             ConnectError: There is no connection and none can be made.
-            ConnectionLostError: The connection ended.
+            ConnectionLostError: The connection ended, twice.
 
         Source: MCP 2025-11-25, server/utilities/pagination.
 
         """
+        try:
+            return await self._pages()
+        except ConnectionLostError:
+            return await self._pages()
+
+    async def _pages(self) -> list[dict[str, Any]]:
         pages: list[dict[str, Any]] = []
         cursors: set[str] = set()
         cursor: str | None = None
         while len(pages) < MAX_PAGES:
             request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-            pages.append(await self._list_page(request, timeout))
+            pages.append(await self._page(request))
             following = pages[-1].get("nextCursor")
             if not isinstance(following, str) or not following:
                 return pages
             if following in cursors:
-                raise self._discovery("its listing repeats a page cursor and would never end")
+                raise self._failures.discovery("its listing repeats a page cursor and would never end")
             cursors.add(following)
             cursor = following
-        raise self._discovery(f"its listing has more than {MAX_PAGES} pages")
+        raise self._failures.discovery(f"its listing has more than {MAX_PAGES} pages")
 
-    async def _list_page(self, request: ListToolsRequest, timeout: float) -> dict[str, Any]:
+    async def _page(self, request: ListToolsRequest) -> dict[str, Any]:
         link = await self._live()
         try:
-            return await link.request(request, timeout=timeout)
+            return await link.request(request, idle=self._call_timeout)
         except LinkEnded as ended:
-            raise await self._lost(link, ended, phase="list") from link.cause
-        except TimeoutError as error:
-            raise self._discovery(f"no answer to tools/list within {timeout:g} s") from error
-        except MCPError as error:
-            if failure := http_failure(error, server=self.key, phase="list", end=link.end):
-                self._last_error = failure
-                raise failure from error
-            raise self._discovery(f"tools/list was refused: {error.message} ({error.code})") from error
-        except ValidationError as error:
-            raise self._discovery("its answer to tools/list is not of the protocol") from error
+            raise await self._lost(link, "list") from (link.cause or ended)
+        except _FOREIGN as error:
+            raise self._failures.listing(error, end=link.end) from error
 
     async def call(
-        self, tool: str, arguments: Mapping[str, Any], *, timeout: float | None, default_timeout: float
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        retry_safe: bool = False,
+        headers: Mapping[str, str] | None = None,
+        on_progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
         """One `tools/call`, as JSON.
 
         Args:
             tool: The server's own name for the tool.
             arguments: What to send, as it is.
-            timeout: Seconds without a sign of life; None means the server's own setting, else
-                `default_timeout`.
-            default_timeout: For servers without a setting of their own.
+            timeout: Seconds without a sign of life; None means the server's or the toolbox's setting.
+            retry_safe: The user says that calling twice does no harm: a call that was lost on its
+                way is then sent once more.
+            headers: For the HTTP requests of this call; None for none.
+            on_progress: Told of progress, on the background loop.
 
         Raises:
             ToolExecutionError: The server answered with a JSON-RPC error.
-            ToolTimeoutError: No sign of life in time.
+            ToolTimeoutError: No answer in time; `limit` says by which limit.
             ConnectionLostError: The connection ended; `outcome` says whether the call was sent.
             ConnectError: There was no connection and none can be made.
             InvalidResultError: The answer is not of the protocol.
-            ToolboxClosedError: `close` was called before.
+            ToolboxClosedError: The connection is closed.
 
         """
-        link = await self._live()
-        allowed = timeout or self._call_timeout or default_timeout
         request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
+        idle = timeout or self._call_timeout
+        async with self._places:
+            try:
+                return await self._called(request, tool, idle, headers, on_progress)
+            except ConnectionLostError as error:
+                if not error.retriable and not (retry_safe and error.outcome == "unknown"):
+                    raise
+                try:
+                    return await self._called(request, tool, idle, headers, on_progress)
+                except ConnectError as gone:
+                    # The first error says more: what became of the call, and that the server is away.
+                    raise error from gone
+
+    async def _called(
+        self,
+        request: CallToolRequest,
+        tool: str,
+        idle: float,
+        headers: Mapping[str, str] | None,
+        on_progress: ProgressFnT | None,
+    ) -> dict[str, Any]:
+        link = await self._live()
+        total = self._supervision.total_timeout
         try:
-            answer = await link.request(request, timeout=allowed)
+            with sending(headers):
+                answer = await link.request(request, idle=idle, total=total, on_progress=on_progress)
         except LinkEnded as ended:
-            if self._closed:
-                raise self._closed_error() from ended
-            raise await self._lost(link, ended, phase="call", tool=tool) from link.cause
-        except TimeoutError as error:
-            raise ToolTimeoutError(
-                f"tool {tool!r} of server {self.key!r} gave no sign of life for {allowed:g} s; the server "
-                "was told to stop, but whether the call had an effect is unknown",
-                server=self.key,
-                tool=tool,
-                timeout=allowed,
-            ) from error
-        except MCPError as error:
-            if failure := http_failure(error, server=self.key, phase="call", tool=tool, end=link.end):
-                raise failure from error
-            raise ToolExecutionError(
-                f"server {self.key!r} refused the call of {tool!r}: {error.message}",
-                server=self.key,
-                tool=tool,
-                code=error.code,
-            ) from error
-        except ValidationError as error:
-            raise self._not_a_result(tool) from error
+            if self._state == "closed":
+                raise self._failures.closed() from ended
+            raise await self._lost(link, "call", tool) from (link.cause or ended)
+        except _FOREIGN as error:
+            raise self._failures.calling(error, tool, end=link.end) from error
         if answer.get("resultType", "complete") != "complete":
-            raise self._not_a_result(tool)
+            raise self._failures.not_a_result(tool)
         return answer
 
-    def _not_a_result(self, tool: str) -> InvalidResultError:
-        return InvalidResultError(
-            f"server {self.key!r} answered the call of {tool!r} with something that is no tool result",
-            server=self.key,
-            tool=tool,
-        )
-
-    async def _live(self) -> Link:
-        """The link in use, or a new one when there is none or it has ended."""
-        if self._link is not None and self._link.alive and not self._closed:
-            return self._link
-        async with self._lock:
-            if self._closed:
-                raise self._closed_error()
-            if self._link is None or not self._link.alive:
-                self._link = await self._connect()
-            return self._link
-
-    def _closed_error(self) -> ToolboxClosedError:
-        return ToolboxClosedError(
-            f"the toolbox of server {self.key!r} is closed; open it again or keep it open longer",
-            server=self.key,
-        )
-
-    async def _connect(self) -> Link:
-        try:
-            return await self._new_link()
-        except DiedInProbe:
-            # Learned for good: such a server needs the handshake as the first thing it hears.
-            self._transport.protocol = "legacy"
-            return await self._new_link()
-
-    async def _new_link(self) -> Link:
-        link = Link(self._transport.open)
-        try:
-            await link.open(self._connect_timeout)
-        except DiedInProbe:
-            raise
-        except Exception as error:
-            self._last_error = self._connect_error(error)
-            raise self._last_error from error
-        logger.debug("server %r is connected, protocol %s", self.key, link.session.protocol_version)
-        return link
-
-    def _connect_error(self, error: Exception) -> McpAdaptersError:
-        """The name here of whatever kept a connection from being made."""
-        where = f"server {self.key!r} ({self._transport.label})"
-        if failure := http_failure(error, server=self.key, phase="connect", where=self._transport.label):
-            return failure
-        match error:
-            case McpAdaptersError():
-                return error
-            case TimeoutError():
-                return self._handshake(f"{where} did not answer within {self._connect_timeout:g} s")
-            case FileNotFoundError() | NotADirectoryError() | PermissionError():
-                return self._start(f"{where} cannot be started: {_hint(error)}")
-            case MCPError(code=code) if code == CONNECTION_CLOSED and self._transport.exit_code is not None:
-                status = self._transport.exit_code
-                return self._start(f"{where} ended with exit code {status} before it answered")
-            case MCPError(code=code) if code == CONNECTION_CLOSED:
-                return self._start(f"{where} closed the connection before it answered")
-            case MCPError():
-                return self._handshake(f"{where} refused to connect: {error.message} ({error.code})")
-            case httpx2.TransportError() | OSError():
-                return self._start(f"{where} cannot be reached: {str(error) or type(error).__name__}")
-        return self._handshake(f"{where} did not answer as an MCP server: {type(error).__name__}")
-
-    def _start(self, message: str) -> ServerStartError:
-        stderr, code = self._transport.stderr, self._transport.exit_code
-        return ServerStartError(_with_tail(message, stderr), server=self.key, stderr=stderr, exit_code=code)
-
-    def _handshake(self, message: str) -> HandshakeError:
-        stderr = self._transport.stderr
-        return HandshakeError(_with_tail(message, stderr), server=self.key, stderr=stderr)
-
-    def _discovery(self, reason: str) -> DiscoveryError:
-        self._last_error = DiscoveryError(
-            f"the tools of server {self.key!r} cannot be listed: {reason}", server=self.key
-        )
-        return self._last_error
-
     async def _lost(
-        self, link: Link, ended: LinkEnded, *, phase: Literal["list", "call"], tool: str | None = None
+        self, link: Link, phase: Literal["list", "call"], tool: str | None = None
     ) -> ConnectionLostError:
         await link.last_words()
-        stderr, code = self._transport.stderr, self._transport.exit_code
-        how = f" (exit code {code})" if code is not None else ""
-        what = (
-            f"while tool {tool!r} was called; whether the call had an effect is unknown"
-            if tool
-            else "while its tools were listed"
-        )
-        self._last_error = ConnectionLostError(
-            _with_tail(f"the connection to server {self.key!r} ended{how} {what}", stderr),
-            server=self.key,
-            tool=tool,
-            phase=phase,
-            retriable=phase == "list",
-            stderr=stderr,
-        )
-        return self._last_error
-
-
-def _hint(error: OSError) -> str:
-    """What is missing, and how it usually comes to be missing."""
-    name = str(error.filename or "")
-    if isinstance(error, PermissionError):
-        return f"{name!r} may not be executed"
-    program = name.rsplit("/", 1)[-1]
-    runtimes = {
-        "npx": "Node.js",
-        "node": "Node.js",
-        "uvx": "uv",
-        "uv": "uv",
-        "docker": "Docker",
-        "podman": "Podman",
-    }
-    if program in runtimes:
-        return f"{name!r} was not found; is {runtimes[program]} installed?"
-    return f"{name!r} was not found"
-
-
-def _with_tail(message: str, stderr: str) -> str:
-    """The message, with the last lines of standard error when there are any."""
-    lines = [line for line in stderr.splitlines() if line.strip()][-10:]
-    return "\n".join([message, *(f"  stderr: {line[:300]}" for line in lines)])
+        error = self._failures.lost(phase, tool)
+        self.last_error = error
+        return error

@@ -6,10 +6,27 @@ here is shared between callers: every call carries the context that it was made 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ("call_headers",)
+__all__ = ("call_headers", "sending")
 
 call_headers: ContextVar[Mapping[str, str] | None] = ContextVar("mcp_adapters_call_headers", default=None)
 """HTTP headers for the calls made in this context; None for none. Other transports ignore them."""
+
+
+@contextmanager
+def sending(headers: Mapping[str, str] | None) -> Iterator[None]:
+    """Give the messages that are sent inside the block these headers, over those of the context.
+
+    A connection must not be made inside: it would keep one call's headers for all.
+    """
+    if not headers:
+        yield
+        return
+    token = call_headers.set({**(call_headers.get() or {}), **headers})
+    try:
+        yield
+    finally:
+        call_headers.reset(token)

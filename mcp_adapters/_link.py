@@ -1,8 +1,8 @@
 """One life of one connection: a session that is entered and left in a task of its own.
 
 In: a way to open a transport, and how long that may take. Out: requests that answer with the
-JSON that came over the wire, and the reason why the life ended. A link never comes back to life;
-its owner makes a new one.
+JSON that came over the wire, what the server tells unasked, and the reason why the life ended. A
+link never comes back to life; its owner makes a new one.
 
 The SDK checks an answer as a whole, so one malformed tool loses the whole page and one unknown
 content block the whole result. `_WireDispatcher` therefore keeps the JSON of those two methods
@@ -15,10 +15,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import anyio
 from mcp import ClientSession
+from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.dispatcher import CallOptions, ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
@@ -26,15 +27,30 @@ from mcp_types import (
     CONNECTION_CLOSED,
     CallToolRequest,
     CallToolResult,
+    Implementation,
     InputRequiredResult,
     ListToolsRequest,
     ListToolsResult,
+    LoggingMessageNotificationParams,
+    ToolListChangedNotification,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
-from mcp_adapters._handshake import Protocol, negotiate
+from mcp_adapters._handshake import Protocol as ProtocolChoice
+from mcp_adapters._handshake import negotiate
 
-__all__ = ("Link", "LinkEnded", "Opener", "Request")
+__all__ = (
+    "Inbox",
+    "Link",
+    "LinkEnded",
+    "LinkTimeout",
+    "Opener",
+    "Request",
+    "answered",
+    "leaf",
+    "session_over",
+)
 
 Opener: TypeAlias = Callable[[AsyncExitStack, "Link"], Awaitable[ClientSession]]
 """Enter whatever a connection needs and give its session, negotiated and ready."""
@@ -46,8 +62,11 @@ _CallAnswer: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(
 _CLOSE_S = 7.0
 """How long closing may take before the owner task is cancelled, and how long that may take."""
 _NOTICE_S = 0.1
+"""How long a request that failed with the code of a closed connection waits to see it close."""
 _LAST_WORDS_S = 0.5
 """How long a failed request waits for the reason of the end, such as an exit code."""
+_RELISTEN_S = 5.0
+"""Pause before a lost subscription is asked for again."""
 
 _aside: ContextVar[list[dict[str, Any]] | None] = ContextVar("mcp_adapters_aside", default=None)
 _EMPTY: dict[str, dict[str, Any]] = {
@@ -60,16 +79,43 @@ class LinkEnded(Exception):  # noqa: N818 - a fact for the layer above, not an e
     """The connection ended before the request was answered."""
 
 
+class LinkTimeout(Exception):  # noqa: N818 - a fact for the layer above, not an error of its own
+    """No answer in time; the server was told to stop."""
+
+    def __init__(self, limit: Literal["idle", "total"], seconds: float) -> None:
+        super().__init__(limit, seconds)
+        self.limit: Literal["idle", "total"] = limit
+        self.seconds = seconds
+
+
+class Inbox(Protocol):
+    """Who is told what a server says unasked; called on the background loop, must not wait."""
+
+    def logged(self, level: str, logger: str | None, data: Any) -> None:
+        """Take a log message of the server."""
+        ...
+
+    def tools_changed(self) -> None:
+        """Learn that the server's list of tools has changed."""
+        ...
+
+    def ended(self, link: Link) -> None:
+        """Learn that the link is over; may be told twice."""
+        ...
+
+
 class Link:
     """One life of one connection.
 
     Args:
         opener: Enters the transport and gives the session.
+        inbox: Is told what the server says unasked.
 
     """
 
-    def __init__(self, opener: Opener) -> None:
+    def __init__(self, opener: Opener, inbox: Inbox) -> None:
         self._opener = opener
+        self.inbox = inbox
         self._over = anyio.Event()
         self._session: ClientSession | None = None
         self._task: asyncio.Task[None] | None = None
@@ -95,6 +141,7 @@ class Link:
 
         Raises:
             TimeoutError: They passed.
+            LinkEnded: `close` was called meanwhile.
             Exception: Whatever the transport or the handshake raised, out of any group.
 
         """
@@ -121,8 +168,9 @@ class Link:
         await asyncio.wait({self._task}, timeout=_CLOSE_S)
 
     def end(self) -> None:
-        """Tell the owner task that the connection is over."""
+        """Tell the owner task, and whoever listens, that the connection is over."""
         self._over.set()
+        self.inbox.ended(self)
 
     async def _own(self, ready: asyncio.Future[ClientSession]) -> None:
         try:
@@ -130,49 +178,71 @@ class Link:
                 session = await self._opener(stack, self)
                 if not ready.done():
                     ready.set_result(session)
-                await self._over.wait()
+                await self._live(session)
         except BaseException as error:  # noqa: BLE001 - the task ends here; the waiter gets the reason
             self.cause = leaf(error)
             if not ready.done():
-                ready.set_exception(self.cause)
+                ready.set_exception(
+                    LinkEnded() if isinstance(self.cause, asyncio.CancelledError) else self.cause
+                )
                 ready.exception()
         finally:
-            self._over.set()
+            self.end()
+
+    async def _live(self, session: ClientSession) -> None:
+        listening = asyncio.create_task(self._listen(session))
+        try:
+            await self._over.wait()
+        finally:
+            listening.cancel()
+            await asyncio.wait({listening})
+
+    async def _listen(self, session: ClientSession) -> None:
+        """Hear of changes on a modern connection; on older ones they come unasked."""
+        capabilities = session.server_capabilities
+        tools = capabilities.tools if capabilities else None
+        if session.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+            return
+        while True:
+            try:
+                async with listen(session, tools_list_changed=True) as subscription:
+                    async for _ in subscription:
+                        self.inbox.tools_changed()
+            except (MCPError, TimeoutError):
+                return  # the server offers no subscription after all, or the connection is over
+            except SubscriptionLost:
+                await asyncio.sleep(_RELISTEN_S)
+                self.inbox.tools_changed()
 
     async def request(
         self,
         request: Request,
         *,
-        timeout: float,
+        idle: float,
+        total: float | None = None,
         on_progress: ProgressFnT | None = None,
     ) -> dict[str, Any]:
         """Send one request and give its answer as JSON.
 
         Args:
             request: What to ask.
-            timeout: Seconds without a sign of life (an answer or progress).
+            idle: Seconds without a sign of life (an answer or progress).
+            total: Seconds in all; None means no such limit.
             on_progress: Told of progress.
 
         Raises:
             LinkEnded: The connection ended first.
-            TimeoutError: No sign of life in time; the server was told to stop.
+            LinkTimeout: No answer in time; the server was told to stop.
             MCPError: The server answered with an error.
             pydantic.ValidationError: The answer is not of the protocol.
 
         """
-        with anyio.fail_after(timeout) as scope:
-
-            async def beat(progress: float, total: float | None, message: str | None) -> None:
-                scope.deadline = anyio.current_time() + timeout
-                if on_progress is not None:
-                    await on_progress(progress, total, message)
-
-            try:
-                return await self._answered(request, beat)
-            except MCPError as error:
-                if error.code == CONNECTION_CLOSED and await self._is_over():
-                    raise LinkEnded from error
-                raise
+        try:
+            return await answered(self.session, request, idle=idle, total=total, on_progress=on_progress)
+        except MCPError as error:
+            if error.code == CONNECTION_CLOSED and await self._is_over():
+                raise LinkEnded from error
+            raise
 
     async def _is_over(self) -> bool:
         """Whether the connection ended; the requests of a dying one fail a moment before it is known."""
@@ -180,24 +250,47 @@ class Link:
             await self._over.wait()
         return self._over.is_set()
 
-    async def _answered(self, request: Request, on_progress: ProgressFnT) -> dict[str, Any]:
-        aside: list[dict[str, Any]] = []
-        token = _aside.set(aside)
-        try:
-            adapter: Any = ListToolsResult if isinstance(request, ListToolsRequest) else _CallAnswer
-            answer = await self.session.send_request(request, adapter, progress_callback=on_progress)
-        finally:
-            _aside.reset(token)
-        if aside:
-            return aside[0]
-        typed: dict[str, Any] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
-        return typed
-
     async def last_words(self) -> BaseException | None:
         """Why the link ended, waiting a moment for the transport to find out."""
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=_LAST_WORDS_S)
         return self.cause
+
+
+async def answered(
+    session: ClientSession,
+    request: Request,
+    *,
+    idle: float,
+    total: float | None,
+    on_progress: ProgressFnT | None,
+) -> dict[str, Any]:
+    """Send a request over a session, with both limits; arguments and errors as `Link.request`."""
+    with anyio.move_on_after(total) as whole, anyio.move_on_after(idle) as pause:
+
+        async def beat(progress: float, total: float | None, message: str | None) -> None:
+            pause.deadline = anyio.current_time() + idle
+            if on_progress is not None:
+                await on_progress(progress, total, message)
+
+        return await _answer(session, request, beat)
+    if whole.cancelled_caught and total is not None:
+        raise LinkTimeout("total", total)
+    raise LinkTimeout("idle", idle)
+
+
+async def _answer(session: ClientSession, request: Request, on_progress: ProgressFnT) -> dict[str, Any]:
+    aside: list[dict[str, Any]] = []
+    token = _aside.set(aside)
+    try:
+        adapter: Any = ListToolsResult if isinstance(request, ListToolsRequest) else _CallAnswer
+        answer = await session.send_request(request, adapter, progress_callback=on_progress)
+    finally:
+        _aside.reset(token)
+    if aside:
+        return aside[0]
+    typed: dict[str, Any] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return typed
 
 
 class _WireDispatcher(JSONRPCDispatcher[Any]):
@@ -225,13 +318,41 @@ class _WireDispatcher(JSONRPCDispatcher[Any]):
             self.link.end()
 
 
+def session_options(inbox: Inbox) -> dict[str, Any]:
+    """What every session and client is made with: who we are, and who listens."""
+
+    async def on_log(params: LoggingMessageNotificationParams) -> None:
+        inbox.logged(params.level, params.logger, params.data)
+
+    async def on_message(message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            inbox.tools_changed()
+
+    return {
+        "logging_callback": on_log,
+        "message_handler": on_message,
+        "client_info": Implementation(name="mcp-adapters", version=_version()),
+    }
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("mcp-adapters")
+    except PackageNotFoundError:
+        return "0"
+
+
 async def session_over(
-    stack: AsyncExitStack, link: Link, streams: tuple[Any, Any], protocol: Protocol
+    stack: AsyncExitStack, link: Link, streams: tuple[Any, Any], protocol: ProtocolChoice
 ) -> ClientSession:
     """Build a session over a transport's streams, enter it and negotiate the protocol."""
     dispatcher = _WireDispatcher(*streams)
     dispatcher.link = link
-    session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher))
+    session = await stack.enter_async_context(
+        ClientSession(dispatcher=dispatcher, **session_options(link.inbox))
+    )
     await negotiate(session, protocol)
     return session
 

@@ -1,8 +1,9 @@
-"""The background event loop: the only place where sync code meets async code.
+"""The background event loops: the only place where sync code meets async code.
 
-One loop in one daemon thread serves all toolboxes of the process. It starts at first use. Callers
-on any thread and on any event loop hand coroutines over and get results or exceptions back; the
-caller's context variables travel along. A forked child gets a loop of its own.
+One loop in one daemon thread serves all toolboxes of the process; a second one runs what is the
+user's own, so that it cannot hold up the connections. Each starts at first use. Callers on any
+thread and on any event loop hand coroutines over and get results or exceptions back; the caller's
+context variables travel along. A forked child gets loops of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from mcp_adapters.errors import SyncCallInEventLoopError
 
-__all__ = ("Portal", "portal")
+__all__ = ("Portal", "guests", "portal")
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,9 +26,9 @@ T = TypeVar("T")
 class Portal:
     """A running event loop in a thread of its own, and the ways into it."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="mcp-adapters", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
     def _serve(self) -> None:
@@ -56,17 +57,26 @@ class Portal:
             SyncCallInEventLoopError: Called on the loop's own thread, which would wait for ever.
 
         """
-        if self.is_here:
-            raise SyncCallInEventLoopError(
-                "a synchronous call was made on the background event loop's own thread, where it would wait "
-                "for itself; use the asynchronous form (its name starts with 'a') there"
-            )
+        self.require_elsewhere()
         future = self.submit(function, *args, **kwargs)
         try:
             return future.result()
         except BaseException:
             future.cancel()
             raise
+
+    def require_elsewhere(self) -> None:
+        """Refuse to wait for the loop on its own thread.
+
+        Raises:
+            SyncCallInEventLoopError: That is where this is called.
+
+        """
+        if self.is_here:
+            raise SyncCallInEventLoopError(
+                "a synchronous call was made on the background event loop's own thread, where it would wait "
+                "for itself; use the asynchronous form (its name starts with 'a') there"
+            )
 
     async def arun(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` on the loop and await it from any asyncio loop.
@@ -78,23 +88,32 @@ class Portal:
         return await asyncio.wrap_future(self.submit(function, *args, **kwargs))
 
 
-_portal: Portal | None = None
+_portals: dict[str, Portal] = {}
 _lock = threading.Lock()
 
 
 def portal() -> Portal:
-    """The portal of this process, started at the first call."""
-    global _portal
+    """The portal that carries the connections, started at the first call."""
+    return _started("mcp-adapters")
+
+
+def guests() -> Portal:
+    """The portal for the user's asynchronous functions in synchronous calls, started at the first call."""
+    return _started("mcp-adapters-guests")
+
+
+def _started(name: str) -> Portal:
     with _lock:
-        if _portal is None:
-            _portal = Portal()
-        return _portal
+        if name not in _portals:
+            _portals[name] = Portal(name)
+        return _portals[name]
 
 
 def _forget(*_: Any) -> None:
-    """Leave the parent's loop to the parent: its thread does not exist in a forked child."""
-    global _portal, _lock
-    _portal, _lock = None, threading.Lock()
+    """Leave the parent's loops to the parent: their threads do not exist in a forked child."""
+    global _lock
+    _lock = threading.Lock()
+    _portals.clear()
 
 
 if hasattr(os, "register_at_fork"):

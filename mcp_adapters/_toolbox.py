@@ -1,42 +1,39 @@
-"""Many servers, one set of tools: open, list, call, close.
+"""Many servers, one set of tools, for everybody: the synchronous and the asynchronous face.
 
-In: servers and what the user decided about them. Out: a `Toolbox`. It owns no decision of its own:
-what is offered is decided by `catalog`, what a result says by `results`, what a connection does by
-`_connection`. Everything may be used from any thread and any event loop.
+In: servers and what the user decided about them. Out: a `Toolbox`, usable from any thread and any
+event loop. It decides nothing itself: `_engine` looks after the servers, `catalog` decides what is
+offered, `_calls` carries out calls, `frameworks` finds who makes native tools.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from mcp_adapters._calls import Calls
-from mcp_adapters._connection import Connection, ServerStatus
+from mcp_adapters._calls import CallOptions, Calls
+from mcp_adapters._connection import Reconnect, ServerStatus, Supervision
+from mcp_adapters._engine import Engine, OnServerFailure, Rules
+from mcp_adapters._handlers import running_loop
 from mcp_adapters._portal import portal
-from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
+from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import load_servers
-from mcp_adapters.errors import (
-    McpAdaptersError,
-    ToolboxClosedError,
-    ToolboxLoadError,
-)
-from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
+from mcp_adapters.declarations import PROVIDERS, declare
+from mcp_adapters.errors import ToolNotFoundError
+from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
-from mcp_adapters.naming import Identity, NamePolicy
+from mcp_adapters.handlers import Handlers, ToolsChange
+from mcp_adapters.interception import Interceptor
+from mcp_adapters.naming import NamePolicy, Names
+from mcp_adapters.outputs import OutputSchemaMode
+from mcp_adapters.providers import profile
+from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
-from mcp_adapters.spec import OnToolError, SkippedTool, Tool, ToolResult
+from mcp_adapters.spec import OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
 
-__all__ = ("OnServerFailure", "Toolbox")
-
-logger = logging.getLogger(__name__)
-
-OnServerFailure = Literal["fail", "skip"]
-"""What a server that cannot be used does: keep the toolbox from opening, or be left out."""
+__all__ = ("Toolbox",)
 
 
 class Toolbox:
@@ -55,6 +52,8 @@ class Toolbox:
         require: Tools that must be there, as `tool` or `server:tool`.
         names: How the names that models see are made.
         dialect: For which kind of model the schemas are projected.
+        provider: The model provider whose limits hold, such as "openai" or "anthropic": more tools than
+            it takes keep the toolbox from opening, and longer descriptions are cut. None sets no limits.
         on_bad_tool: "fail": a tool with an unusable schema keeps the toolbox from opening, and the
             error names every such tool; "skip": it is left out, with an entry in `skipped`.
         on_server_failure: "fail": a server that cannot be used keeps the toolbox from opening;
@@ -62,9 +61,28 @@ class Toolbox:
         on_tool_error: "return": a tool that says it failed gives a result with `is_error`; "raise":
             it raises ToolExecutionError.
         connect_timeout: Seconds for one server to start and to answer.
+        total_timeout: Seconds for a whole call, whatever the progress; None sets no such limit.
+        max_concurrent_calls: How many calls one server gets at the same time; None sets no limit.
+        reconnect: When a lost connection is made anew: "on_use", with the next request, or
+            "background", at once and until it succeeds.
+        handlers: Functions that hear of states, log messages, changed tools and progress.
         call_timeout: Seconds without a sign of life from the server during a call; progress counts
             as one. A server's own `timeout` in its configuration comes before it.
         schema_limits: How large a tool's schema may be.
+        structured: Whether models read structured content beside content that does not say it:
+            "auto": when it adds something; "always"; "never".
+        output_schema: What a result that breaks the tool's output schema does: "strict": raise
+            InvalidResultError, with the result in it; "warn": one warning for each tool; "off".
+        max_result_chars: Characters of a result's text that a model gets: its head and its tail, with
+            a line that says how much is missing and where it is. None means all. `ToolResult.text`
+            is always whole.
+        max_identical_failures: After so many failures in a row of one tool with the same arguments,
+            the same call is not sent again: ToolExecutionError, until the tool is called otherwise.
+            None means any number.
+        interceptors: Functions around every call, the first one outermost; see
+            `mcp_adapters.interception`.
+        retry_safe: Tools that may be called twice without harm, by your own word: a call of them whose
+            outcome is unknown because the connection was lost is sent once more.
 
     """
 
@@ -76,30 +94,87 @@ class Toolbox:
         require: Sequence[str] = (),
         names: NamePolicy | None = None,
         dialect: Dialect = "portable",
+        provider: str | None = None,
         on_bad_tool: OnBadTool = "fail",
         on_server_failure: OnServerFailure = "fail",
         on_tool_error: OnToolError = "return",
         connect_timeout: float = 60.0,
         call_timeout: float = 300.0,
+        total_timeout: float | None = None,
+        max_concurrent_calls: int | None = None,
+        reconnect: Reconnect = "on_use",
+        handlers: Handlers | None = None,
         schema_limits: SchemaLimits | None = None,
+        structured: StructuredMode = "auto",
+        output_schema: OutputSchemaMode = "warn",
+        max_result_chars: int | None = 400_000,
+        max_identical_failures: int | None = None,
+        interceptors: Sequence[Interceptor] = (),
+        retry_safe: ToolFilter | None = None,
     ) -> None:
-        self._servers = load_servers(servers, environ=os.environ)
-        self._filters = _filters(tools, self._servers)
-        self._require = tuple(require)
         policy = names or NamePolicy()
-        self._policy = replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES))
-        self._dialect: Dialect = dialect
-        self._on_bad_tool: OnBadTool = on_bad_tool
-        self._on_server_failure: OnServerFailure = on_server_failure
-        self._on_tool_error: OnToolError = on_tool_error
-        self._connect_timeout = connect_timeout
-        self._call_timeout = call_timeout
-        self._calls = Calls(on_tool_error=on_tool_error, timeout=call_timeout)
-        self._limits = schema_limits or SchemaLimits()
-        self._connections: Mapping[str, Connection] = {}
-        self._catalog: Catalog | None = None
-        self._kept: Mapping[Identity, str] = {}
+        limits = None if provider is None else profile(provider)
+        rules = Rules(
+            tools=tools,
+            require=tuple(require),
+            names=replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES)),
+            dialect=dialect,
+            provider=limits,
+            on_bad_tool=on_bad_tool,
+            on_server_failure=on_server_failure,
+            schema_limits=schema_limits or SchemaLimits(),
+        )
+        supervision = Supervision(
+            connect_timeout=connect_timeout,
+            call_timeout=call_timeout,
+            total_timeout=total_timeout,
+            max_concurrent_calls=max_concurrent_calls,
+            reconnect=reconnect,
+        )
+        self._engine = Engine(
+            load_servers(servers, environ=os.environ),
+            rules,
+            supervision,
+            handlers or Handlers(),
+            adopted=self._adopted,
+        )
+        self._description_max = None if limits is None else limits.description_max
+        self._home = running_loop()
+        self._call_options = CallOptions(
+            on_tool_error=on_tool_error,
+            structured=structured,
+            output_schema=output_schema,
+            max_result_chars=max_result_chars,
+            max_identical_failures=max_identical_failures,
+            interceptors=tuple(interceptors),
+            retry_safe=retry_safe,
+        )
+        self._calls = Calls(self._call_options, progressed=self._engine.progressed)
         self._by_name: dict[str, Tool] = {}
+
+    def _adopted(self, catalog: Catalog | None) -> None:
+        """Offer what a new catalog says, by one assignment; unchanged tools stay the same objects."""
+        if catalog is None:
+            self._calls.end()
+            self._by_name = {}
+            return
+        self._calls.begin(catalog.codecs, self._engine.connections)
+        known = self._by_name
+        self._by_name = {
+            spec.exposed_name: tool
+            if (tool := known.get(spec.exposed_name)) is not None and tool.spec == spec
+            else self._tool(spec)
+            for spec in catalog.specs
+        }
+
+    def _tool(self, spec: ToolSpec) -> Tool:
+        options = self._call_options
+        return Tool(
+            spec,
+            self._calls,
+            on_tool_error=options.on_tool_error,
+            max_result_chars=options.max_result_chars,
+        )
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -115,21 +190,27 @@ class Toolbox:
                 required tools are missing; the message names all of them.
 
         """
-        portal().run(self._open)
+        portal().run(self._engine.open, self._home)
         return self
 
     async def aopen(self) -> Self:
-        """Start every server and list its tools; as `open`."""
-        await portal().arun(self._open)
+        """Start every server and list its tools; as `open`. Handlers then run on the calling loop."""
+        self._home = running_loop()
+        await portal().arun(self._engine.open, self._home)
         return self
 
     def close(self) -> None:
         """Stop every server; bounded in time, harmless when repeated."""
-        portal().run(self._close)
+        portal().run(self._engine.close)
 
     async def aclose(self) -> None:
         """Stop every server; as `close`."""
-        await portal().arun(self._close)
+        await portal().arun(self._engine.close)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the toolbox is not open."""
+        return self._engine.catalog is None
 
     def __enter__(self) -> Self:
         return self.open()
@@ -147,111 +228,122 @@ class Toolbox:
     ) -> None:
         await self.aclose()
 
-    async def _open(self) -> None:
-        if self._catalog is not None:
-            return
-        self._connections = {
-            key: Connection(key, server, connect_timeout=self._connect_timeout)
-            for key, server in self._servers.items()
-            if not getattr(server, "disabled", False)
-        }
-        try:
-            await self._load()
-        except BaseException:
-            await self._close()
-            raise
+    # -- management ---------------------------------------------------------------------------
 
-    async def _close(self) -> None:
-        self._catalog = None
-        self._calls.end()
-        await asyncio.gather(*(connection.close() for connection in self._connections.values()))
-
-    # -- discovery ----------------------------------------------------------------------------
-
-    def refresh(self) -> None:
+    def refresh(self) -> ToolsChange:
         """List every server's tools again; tools keep the names that they once got.
+
+        Servers that announce changes are listed again by themselves.
+
+        Returns:
+            What is different now, by exposed name.
 
         Raises:
             ServerError, ToolboxLoadError: As `open`; the tools then stay as they were.
             ToolboxClosedError: The toolbox is not open.
 
         """
-        portal().run(self._refresh)
+        return portal().run(self._engine.refresh)
 
-    async def arefresh(self) -> None:
+    async def arefresh(self) -> ToolsChange:
         """List every server's tools again; as `refresh`."""
-        await portal().arun(self._refresh)
+        return await portal().arun(self._engine.refresh)
 
-    async def _refresh(self) -> None:
-        self._opened()
-        await self._load()
+    def add(self, key: str, server: Any) -> ToolsChange:
+        """Start one more server; when it cannot be used, everything stays as it was.
 
-    async def _load(self) -> None:
-        answers = await asyncio.gather(*map(self._listing, self._connections.values()))
-        failures = [answer for answer in answers if isinstance(answer, McpAdaptersError)]
-        if failures and self._on_server_failure == "fail":
-            raise _combined(failures)
-        listings = [answer for answer in answers if isinstance(answer, Listing)]
-        offered = [tool for listing in listings for tool in listing.tools]
-        if absent := missing(self._require, offered):
-            raise missing_error(absent, offered)
-        catalog = build(
-            listings,
-            filters=self._filters,
-            names=self._policy,
-            kept=self._kept,
-            dialect=self._dialect,
-            limits=self._limits,
-            on_bad_tool=self._on_bad_tool,
-        )
-        for warning in (*catalog.warnings, *map(str, failures)):
-            logger.warning("%s", warning)
-        self._adopt(catalog)
+        Args:
+            key: A new key.
+            server: As in the mapping that the toolbox was made with.
 
-    def _adopt(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self._kept = catalog.names.given
-        self._calls.begin(catalog.codecs, self._connections)
-        self._by_name = {
-            spec.exposed_name: Tool(spec, self._calls, on_tool_error=self._on_tool_error)
-            for spec in catalog.specs
-        }
+        Raises:
+            ConfigError: The key is taken, or the description cannot be used.
+            ServerError, ToolboxLoadError: As `open`.
+            ToolboxClosedError: The toolbox is not open.
 
-    async def _listing(self, connection: Connection) -> Listing | McpAdaptersError:
-        try:
-            await connection.open()
-            pages = await connection.list_pages(timeout=self._call_timeout)
-            return read_listing(connection.key, pages)
-        except McpAdaptersError as error:
-            return error
+        """
+        return portal().run(self._engine.add, key, _described(key, server))
+
+    async def aadd(self, key: str, server: Any) -> ToolsChange:
+        """Start one more server; as `add`."""
+        return await portal().arun(self._engine.add, key, _described(key, server))
+
+    def update(self, key: str, server: Any) -> ToolsChange:
+        """Replace a server by another description; when that cannot be used, the old one goes on.
+
+        Raises:
+            ConfigError: There is no such key, or the description cannot be used.
+            ServerError, ToolboxLoadError: As `open`.
+            ToolboxClosedError: The toolbox is not open.
+
+        """
+        return portal().run(self._engine.update, key, _described(key, server))
+
+    async def aupdate(self, key: str, server: Any) -> ToolsChange:
+        """Replace a server by another description; as `update`."""
+        return await portal().arun(self._engine.update, key, _described(key, server))
+
+    def remove(self, key: str) -> ToolsChange:
+        """Stop a server and take its tools away.
+
+        Raises:
+            ConfigError: There is no such key.
+            ToolboxLoadError: A required tool would be missing.
+            ToolboxClosedError: The toolbox is not open.
+
+        """
+        return portal().run(self._engine.remove, key)
+
+    async def aremove(self, key: str) -> ToolsChange:
+        """Stop a server and take its tools away; as `remove`."""
+        return await portal().arun(self._engine.remove, key)
+
+    def disable(self, key: str) -> ToolsChange:
+        """Stop a server and take its tools away until `enable`; errors as `remove`."""
+        return portal().run(self._engine.disable, key)
+
+    async def adisable(self, key: str) -> ToolsChange:
+        """Stop a server until `aenable`; as `disable`."""
+        return await portal().arun(self._engine.disable, key)
+
+    def enable(self, key: str) -> ToolsChange:
+        """Start a server that is disabled; errors as `update`."""
+        return portal().run(self._engine.enable, key)
+
+    async def aenable(self, key: str) -> ToolsChange:
+        """Start a server that is disabled; as `enable`."""
+        return await portal().arun(self._engine.enable, key)
+
+    def restart(self, key: str) -> ToolsChange:
+        """Stop a server and start it again; errors as `update`. Calls in flight are lost."""
+        return portal().run(self._engine.restart, key)
+
+    async def arestart(self, key: str) -> ToolsChange:
+        """Stop a server and start it again; as `restart`."""
+        return await portal().arun(self._engine.restart, key)
 
     # -- what there is ------------------------------------------------------------------------
-
-    def _opened(self) -> Catalog:
-        if self._catalog is None:
-            raise ToolboxClosedError(
-                "the toolbox is not open; use 'with Toolbox(...) as toolbox:' or call open()"
-            )
-        return self._catalog
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools, in the order of the servers and of their listings."""
-        self._opened()
+        self._engine.opened()
         return tuple(self._by_name.values())
 
     @property
     def skipped(self) -> tuple[SkippedTool, ...]:
         """What the servers offer and the toolbox leaves out, each with the reason."""
-        return self._opened().skipped
+        return self._engine.opened().skipped
+
+    @property
+    def names(self) -> Names:
+        """Which tool has which name, and which had it before; for `rename_map` and stored conversations."""
+        return self._engine.opened().names
 
     @property
     def status(self) -> Mapping[str, ServerStatus]:
         """What is known of each server right now."""
-        counts = dict.fromkeys(self._connections, 0)
-        for tool in self._by_name.values():
-            counts[tool.server] += 1
-        return {key: connection.status(tools=counts[key]) for key, connection in self._connections.items()}
+        return self._engine.status()
 
     def __getitem__(self, name: str) -> Tool:
         """The tool that models know by `name`.
@@ -261,8 +353,11 @@ class Toolbox:
             ToolboxClosedError: The toolbox is not open.
 
         """
-        names = self._opened().names
-        return self._by_name[names.exposed[names.find(name)]]
+        names, tools = self._engine.opened().names, self._by_name
+        found = tools.get(names.exposed[names.find(name)])
+        if found is None:
+            raise ToolNotFoundError(f"the tool {name!r} was just taken away")
+        return found
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
@@ -274,55 +369,55 @@ class Toolbox:
         return iter(self.tools)
 
     def __repr__(self) -> str:
-        state = "closed" if self._catalog is None else f"{len(self)} tools"
-        return f"<Toolbox of {', '.join(self._servers) or 'no servers'}: {state}>"
+        state = "closed" if self.is_closed else f"{len(self)} tools"
+        return f"<Toolbox of {', '.join(self._engine.servers) or 'no servers'}: {state}>"
 
     def to(self, framework: str, **options: Any) -> list[Any]:
-        """The tools as native tools of a framework.
+        """The tools as native tools of a framework, or as a model provider's API takes them.
 
         Args:
-            framework: "langchain", "llamaindex", or any name that an installed package offers.
-            options: What the framework's package takes for each tool.
+            framework: "langchain", "llamaindex", or any name that an installed package offers. Or
+                "openai", "openai-responses", "anthropic" or "gemini" for JSON-able dicts; then
+                `call` and `acall` carry out what the model asks for, by the name that it gives.
+            options: What the framework's package takes for each tool; `strict` for OpenAI, see
+                `mcp_adapters.declarations.declare`.
 
         Raises:
             FrameworkError: The framework cannot be used; the subclass says why.
+            ConfigError: The provider does not take an option.
 
         """
+        if framework in PROVIDERS:
+            options.setdefault("description_max", self._description_max)
+            return [declare(tool.spec, framework, **options) for tool in self.tools]
         made = load(framework)
         return [made.wrap(tool, **options) for tool in self.tools]
 
     # -- calls --------------------------------------------------------------------------------
 
     def call(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.call`."""
-        return self[name].call(arguments, timeout=timeout)
+        return self[name].call(arguments, timeout=timeout, on_progress=on_progress)
 
     async def acall(
-        self, name: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
-        return await self[name].acall(arguments, timeout=timeout)
+        return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress)
 
 
-def _filters(
-    tools: ToolFilter | Mapping[str, ToolFilter] | None, servers: Mapping[str, Any]
-) -> Mapping[str, ToolFilter] | ToolFilter | None:
-    """The user's filters, with those of the configuration where the user gave none."""
-    if isinstance(tools, ToolFilter):
-        return tools
-    configured = {
-        key: parse_filter(server.tools)
-        for key, server in servers.items()
-        if getattr(server, "tools", None) is not None
-    }
-    return {**configured, **(tools or {})} or None
-
-
-def _combined(failures: Sequence[McpAdaptersError]) -> McpAdaptersError:
-    """The one failure as it is, or one error that names all."""
-    if len(failures) == 1:
-        return failures[0]
-    lines = [f"{len(failures)} servers cannot be used:", *(f"- {failure}" for failure in failures)]
-    return ToolboxLoadError("\n".join(lines), failures=tuple(failures))
+def _described(key: str, server: Any) -> Any:
+    """A server as the engine takes it, from whatever form the user gave."""
+    return load_servers({key: server}, environ=os.environ)[key]

@@ -6,6 +6,7 @@ the transport when it fails (exit code, standard error). Nothing here decides wh
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import math
 from contextlib import AsyncExitStack
@@ -22,14 +23,18 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from mcp_adapters._auth import authentication
+from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import Protocol
 from mcp_adapters._http import Deliver, ServerClient, bare_address
-from mcp_adapters._link import Link, session_over
+from mcp_adapters._link import Inbox, Link, session_options, session_over
 from mcp_adapters._stdio import ChildProcess
 from mcp_adapters.config import HttpServer, SseServer, StdioServer
-from mcp_adapters.errors import ConfigError
+from mcp_adapters.errors import ConfigError, ServerStartError
 
 __all__ = ("Transport", "transport_for")
+
+_MOST_EVENT_BYTES = 64 * 1024 * 1024
+"""Of one message in a stream; real servers answer with eleven megabytes."""
 
 
 class Transport:
@@ -41,8 +46,6 @@ class Transport:
     """Which protocol to speak; a link that learns better changes it for the next one."""
     patience: float = 0.0
     """Seconds that connecting may take on top of the limit, since a person has to sign in."""
-    restartable = True
-    """Whether a second link can be made after the first has ended."""
 
     @property
     def stderr(self) -> str:
@@ -53,6 +56,10 @@ class Transport:
     def exit_code(self) -> int | None:
         """How the server's process ended; None when it has none or it runs."""
         return None
+
+    def link(self, inbox: Inbox) -> Link:
+        """Make a new link, not opened yet."""
+        return Link(self.open, inbox)
 
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
         """Enter the transport and give the negotiated session."""
@@ -99,7 +106,9 @@ class _Web(Transport):
 class _Http(_Web):
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
         client = await stack.enter_async_context(self._client(stack))
-        transport = streamable_http_client(bare_address(self._server.url), http_client=client)
+        transport = streamable_http_client(
+            bare_address(self._server.url), http_client=client, max_sse_event_size=_MOST_EVENT_BYTES
+        )
         streams = await stack.enter_async_context(transport)
         return await session_over(stack, link, streams, self.protocol)
 
@@ -142,17 +151,65 @@ class _InProcess(Transport):
         self._server = server
 
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
-        client = Client(self._server, mode=self.protocol, cache=None)
+        client = Client(self._server, mode=self.protocol, cache=None, **session_options(link.inbox))
         return (await stack.enter_async_context(client)).session
 
 
-def transport_for(key: str, server: Any) -> Transport:
+class _Custom(Transport):
+    """A transport of the user's: an object that can be entered once, or a function that makes them."""
+
+    def __init__(self, key: str, given: Any) -> None:
+        self._key = key
+        self._given = given
+        self._used = False
+        self.label = f"transport {type(given).__name__}"
+
+    async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
+        if not hasattr(self._given, "__aenter__"):
+            transport = self._given()
+        elif self._used:
+            raise ServerStartError(
+                f"the transport of server {self._key!r} has ended and cannot be entered again; "
+                "give a function that makes a new one each time",
+                server=self._key,
+            )
+        else:
+            transport = self._given
+        self._used = True
+        streams = await stack.enter_async_context(transport)
+        return await session_over(stack, link, streams, self.protocol)
+
+
+class _Guest(Transport):
+    """A client or session that the user connected; it stays on the user's loop and in the user's hands."""
+
+    label = "the program's own client"
+
+    def __init__(
+        self, key: str, guest: Client | ClientSession, loop: asyncio.AbstractEventLoop | None
+    ) -> None:
+        if loop is None:
+            raise ConfigError(
+                f"server {key!r} is a client that the program connected, and the event loop that it lives on "
+                "cannot be told; make the toolbox, or open it with 'async with', on that loop",
+                server=key,
+            )
+        self._guest = guest
+        self.loop = loop
+
+    def link(self, inbox: Inbox) -> Link:
+        return GuestLink(self._guest, self.loop, inbox)
+
+
+def transport_for(key: str, server: Any, *, loop: asyncio.AbstractEventLoop | None) -> Transport:
     """The way to reach a server.
 
     Args:
         key: The server's key in the configuration.
-        server: A `StdioServer`, `HttpServer` or `SseServer`, or a server object of the SDK
-            (`MCPServer`, low-level `Server`).
+        server: A `StdioServer`, `HttpServer` or `SseServer`; a server object of the SDK (`MCPServer`,
+            low-level `Server`); a connected `Client` or `ClientSession` of the SDK; or a transport of
+            the SDK's kind (an async context manager of a pair of streams), or a function that makes one.
+        loop: The user's event loop, on which a connected client lives; None when there is none.
 
     Raises:
         ConfigError: Nothing is known about such a server.
@@ -167,8 +224,12 @@ def transport_for(key: str, server: Any) -> Transport:
             return _Sse(key, server)
         case Server() | MCPServer():
             return _InProcess(server)
+        case Client() | ClientSession():
+            return _Guest(key, server, loop)
+    if hasattr(server, "__aenter__") or callable(server):
+        return _Custom(key, server)
     raise ConfigError(
         f"server {key!r} is a {type(server).__name__}; use a StdioServer, HttpServer or SseServer, a config "
-        "dict, an http(s) URL, or a server object of the MCP SDK",
+        "dict, an http(s) URL, a server object, a connected client or a transport of the MCP SDK",
         server=key,
     )

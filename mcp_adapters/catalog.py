@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 from mcp_adapters.errors import ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, read_annotations, select
 from mcp_adapters.naming import Identity, NamePolicy, Names, assign_names
+from mcp_adapters.providers import ProviderProfile, check_count, shorten_description, with_note
 from mcp_adapters.results import wraps_result
 from mcp_adapters.schema import ArgumentCodec, Dialect, SchemaLimits, SchemaProblem, Verdict, check, project
 from mcp_adapters.spec import ListedTool, SkippedTool, ToolSpec
@@ -111,6 +112,7 @@ def build(
     names: NamePolicy,
     kept: Mapping[Identity, str],
     dialect: Dialect,
+    provider: ProviderProfile | None,
     limits: SchemaLimits,
     on_bad_tool: OnBadTool,
 ) -> Catalog:
@@ -122,11 +124,13 @@ def build(
         names: How exposed names are made.
         kept: Names given earlier in the life of the toolbox, by (server, tool).
         dialect: For which kind of model the schemas are projected.
+        provider: Whose limits on the number of tools and on descriptions hold; None means nobody's.
         limits: How large a schema may be.
         on_bad_tool: What an unusable definition does.
 
     Raises:
         ToolboxLoadError: `on_bad_tool` is "fail" and there are unusable tools; it names them all.
+            Or there are more tools than the provider takes; it has the number of each server.
 
     """
     listed = [tool for listing in listings for tool in listing.tools]
@@ -139,10 +143,12 @@ def build(
     good = [(tool, verdict) for tool, verdict in checked if verdict.schema is not None]
     named = assign_names([(tool.server, tool.name) for tool, _ in good], names, kept=kept)
     offered = [
-        _spec(tool, verdict, named.exposed[identity], dialect)
+        _spec(tool, verdict, named.exposed[identity], dialect, provider)
         for tool, verdict in good
         if (identity := (tool.server, tool.name)) in named.exposed
     ]
+    if provider is not None:
+        check_count([spec for spec, _ in offered], provider)
     return Catalog(
         specs=tuple(spec for spec, _ in offered),
         skipped=(*selection.dropped, *bad, *named.skipped),
@@ -197,28 +203,33 @@ def _repairs(good: Sequence[tuple[ListedTool, Verdict]]) -> list[str]:
 
 
 def _spec(
-    tool: ListedTool, verdict: Verdict, exposed_name: str, dialect: Dialect
+    tool: ListedTool, verdict: Verdict, exposed_name: str, dialect: Dialect, provider: ProviderProfile | None
 ) -> tuple[ToolSpec, ArgumentCodec]:
     definition = tool.definition
     annotations = read_annotations(definition)
     title = _text(definition.get("title")) or annotations.title
     description = _text(definition.get("description")) or title or tool.name
     projection = project(verdict.schema or {}, dialect)
+    limit = provider.description_max if provider is not None else None
     output, meta = _object(definition.get("outputSchema")), _object(definition.get("_meta"))
     spec = ToolSpec(
         exposed_name=exposed_name,
         server=tool.server,
         remote_name=tool.name,
         title=title,
-        description=f"{description}\n\n{projection.note}" if projection.note else description,
+        description=with_note(description, projection.note, limit=limit),
+        plain_description=shorten_description(description, limit) if projection.note else "",
         annotations=annotations,
-        input_json=_json(verdict.schema),
+        input_json=_json(definition["inputSchema"]),
         model_json=_json(projection.schema),
+        dialect=dialect,
+        strict=projection.strict,
+        losses=projection.losses,
         output_json=None if output is None else _json(output),
         wraps_result=wraps_result(output, tool=tool.name),
         meta=meta or {},
     )
-    return spec, ArgumentCodec(spec.input_json, projection.renames)
+    return spec, ArgumentCodec(spec.input_json, projection.renames, projection.every_rename)
 
 
 def _json(value: Any) -> str:

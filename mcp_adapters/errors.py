@@ -191,6 +191,8 @@ class InvalidResultError(ToolError):
 
     result: Any = None
     """The ToolResult as far as it could be read; None when nothing could."""
+    problems: tuple[Any, ...] = ()
+    """What in the structured content breaks the output schema, each with its place."""
 
 
 class ToolExecutionError(ToolError):
@@ -211,6 +213,8 @@ class ToolTimeoutError(ToolError):
 
     timeout: float = 0.0
     """The time that was waited, in seconds."""
+    limit: Literal["idle", "total"] = "idle"
+    """Which limit was reached: that on silence, or that on the whole call."""
 
 
 class ToolCancelledError(ToolError):

@@ -30,6 +30,7 @@ __all__ = (
     "profile",
     "shorten_description",
     "violations",
+    "with_note",
 )
 
 FirstCharacter: TypeAlias = Literal["letter", "letter_or_underscore", "any"]
@@ -296,6 +297,28 @@ def shorten_description(text: str, limit: int | None) -> str:
     ends = re.compile(r"\s").finditer(text, room // 2, room + 1)
     end = max((match.start() for match in ends), default=room)
     return text[:end].rstrip() + _CUT_MARK
+
+
+def with_note(description: str, note: str, *, limit: int | None) -> str:
+    """Put a note after a description, within a length.
+
+    Args:
+        description: Any text.
+        note: What models must read as well; empty for nothing.
+        limit: Most characters of the outcome, at least 1; None means no limit.
+
+    Returns:
+        The description, cut at a word where needed, a blank line and the whole note; only a note that
+        is too long by itself is cut.
+
+    Raises:
+        ConfigError: `limit` is below 1.
+
+    """
+    if not note:
+        return shorten_description(description, limit)
+    room = None if limit is None else max(limit - len(note) - 2, 1)
+    return shorten_description(f"{shorten_description(description, room)}\n\n{note}", limit)
 
 
 def check_count(tools: Mapping[str, int] | Iterable[ToolSpec], provider: ProviderProfile) -> None:

@@ -10,7 +10,7 @@ fresh copy that nobody else can change.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -18,10 +18,14 @@ __all__ = (
     "AudioPart",
     "BlobResourcePart",
     "Caller",
+    "Dialect",
     "ImagePart",
     "ListedTool",
+    "Loss",
+    "OnProgress",
     "OnToolError",
     "Part",
+    "Progress",
     "ResourceLinkPart",
     "SkippedTool",
     "TextPart",
@@ -33,8 +37,44 @@ __all__ = (
     "UnknownPart",
 )
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a call has come."""
+
+    server: str
+    tool: str
+    """The server's own name for the tool."""
+    progress: float
+    total: float | None
+    """None when the server does not say."""
+    message: str | None
+    """For people; untrusted. None when the server says nothing."""
+
+
+OnProgress: TypeAlias = Callable[[Progress], Awaitable[None] | None]
+"""A function of the user's, synchronous or asynchronous; what it raises is logged and harms nobody."""
+
 OnToolError: TypeAlias = Literal["return", "raise"]
 """What a call does when the tool says that it failed: return the result, or raise ToolExecutionError."""
+
+
+Dialect: TypeAlias = Literal["portable", "openai-strict", "gemini", "raw"]
+"""Which models a projection is for; "portable" is for all but those that need one of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """One thing that a projection does not say as the server's schema does."""
+
+    pointer: str
+    """JSON pointer of the place in the server's schema (RFC 6901)."""
+    keyword: str
+    """The keyword that is changed or missing there."""
+    reason: str
+    """What is said instead, or why nothing is: one phrase."""
+    narrows: bool = False
+    """True when the projection refuses something there that the server accepts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +132,20 @@ class ToolSpec:
     remote_name: str
     title: str | None = None
     description: str
-    """Never empty: the server's description, else the title, else the tool's name."""
+    """Never empty: the server's description, else the title, else the tool's name; then the note, if any."""
+    plain_description: str = ""
+    """The description without the projection's note; empty when there is no note."""
     annotations: ToolAnnotations = ToolAnnotations()
     input_json: str
     """The server's own input schema as JSON text."""
     model_json: str
     """The schema that models get, as JSON text: a projection of the server's own."""
+    dialect: Dialect = "portable"
+    """Which projection `model_json` is."""
+    strict: bool = False
+    """Whether `model_json` keeps the rules of OpenAI's strict mode."""
+    losses: tuple[Loss, ...] = ()
+    """What `model_json` does not say as the server's schema does."""
     output_json: str | None = None
     """The server's output schema as JSON text; None when it declares none."""
     wraps_result: bool = False
@@ -244,13 +292,25 @@ class Caller(Protocol):
     """Whoever carries out the calls of a tool."""
 
     def call(
-        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and wait, from any thread but the background loop's own."""
         ...
 
     async def acall(
-        self, spec: ToolSpec, arguments: Mapping[str, Any] | None, *, timeout: float | None = None
+        self,
+        spec: ToolSpec,
+        arguments: Mapping[str, Any] | None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and await, from any asyncio event loop."""
         ...
@@ -263,12 +323,20 @@ class Tool:
     open, from any thread and from any event loop.
     """
 
-    __slots__ = ("_caller", "on_tool_error", "spec")
+    __slots__ = ("_caller", "max_result_chars", "on_tool_error", "spec")
 
-    def __init__(self, spec: ToolSpec, caller: Caller, *, on_tool_error: OnToolError = "return") -> None:
+    def __init__(
+        self,
+        spec: ToolSpec,
+        caller: Caller,
+        *,
+        on_tool_error: OnToolError = "return",
+        max_result_chars: int | None = None,
+    ) -> None:
         self.spec = spec
         self._caller = caller
         self.on_tool_error: OnToolError = on_tool_error
+        self.max_result_chars = max_result_chars
 
     @property
     def id(self) -> str:
@@ -316,17 +384,31 @@ class Tool:
         return self.spec.model_schema
 
     @property
+    def losses(self) -> tuple[Loss, ...]:
+        """What `model_schema` does not say as `input_schema` does; empty when it says it all."""
+        return self.spec.losses
+
+    @property
     def output_schema(self) -> dict[str, Any] | None:
         """The server's output schema, unchanged; a fresh copy, or None."""
         return self.spec.output_schema
 
-    def call(self, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None) -> ToolResult:
+    def call(
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> ToolResult:
         """Call the tool and wait for its result.
 
         Args:
             arguments: By the tool's `input_schema`; None means no arguments.
             timeout: Seconds without a sign of life from the server; None means the toolbox's
                 `call_timeout`.
+            context: What interceptors get as `CallRequest.context`; None for nothing.
+            on_progress: Told of progress while the call runs, in a worker thread.
 
         Returns:
             The result, also when the tool says that it failed (`is_error`).
@@ -334,25 +416,36 @@ class Tool:
         Raises:
             InvalidArgumentsError: The arguments break the schema; nothing was sent.
             ToolExecutionError: The server refused the call, or `on_tool_error` is "raise" and
-                the tool failed.
+                the tool failed, or the same call failed too often (`max_identical_failures`).
             ToolTimeoutError: No answer in time.
             ConnectionLostError: The connection ended; `outcome` says whether it was sent.
             ConnectError: The server was gone and could not be reached again.
-            InvalidResultError: The answer is not a tool result.
+            InvalidResultError: The answer is not a tool result, or breaks the tool's output schema
+                and `output_schema` is "strict"; `result` then has the whole of it.
             ToolboxClosedError: The toolbox is closed.
             SyncCallInEventLoopError: Called on the thread of the background event loop.
 
         """
-        return self._caller.call(self.spec, arguments, timeout=timeout)
+        return self._caller.call(
+            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress
+        )
 
     async def acall(
-        self, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        context: Mapping[str, Any] | None = None,
+        on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call the tool and await its result; as `call`, from any asyncio event loop.
 
-        Cancelling the awaiting task cancels the call at the server too.
+        Cancelling the awaiting task cancels the call at the server too. `on_progress` is told on the
+        calling loop.
         """
-        return await self._caller.acall(self.spec, arguments, timeout=timeout)
+        return await self._caller.acall(
+            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress
+        )
 
     def __repr__(self) -> str:
         return f"<Tool {self.name!r} of {self.server!r}>"

@@ -1,14 +1,24 @@
-"""Say the parts of a result in words.
+"""Say the parts of a result, and failures, in words.
 
 In: parts. Out: lines of text: the text of a part, or a placeholder where the part itself cannot go.
+In: an error. Out: what a model reads of it: what failed, why, and what to do.
 Binary data never becomes text, and text that no encoder takes (lone surrogates) becomes U+FFFD.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, assert_never
 
-from mcp_adapters.errors import McpAdaptersError, ToolError
+from mcp_adapters.errors import (
+    ConnectError,
+    ConnectionLostError,
+    InvalidResultError,
+    McpAdaptersError,
+    ToolError,
+    ToolNotFoundError,
+    ToolTimeoutError,
+)
 from mcp_adapters.parts import base64_of, decoded_size
 from mcp_adapters.spec import (
     AudioPart,
@@ -18,13 +28,23 @@ from mcp_adapters.spec import (
     ResourceLinkPart,
     TextPart,
     TextResourcePart,
+    ToolResult,
     UnknownPart,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ("encodable", "media_lines", "part_lines", "placeholder", "shorten", "without_media")
+__all__ = (
+    "encodable",
+    "error_text",
+    "failed_result",
+    "media_lines",
+    "part_lines",
+    "placeholder",
+    "shorten",
+    "without_media",
+)
 
 _Unspoken: TypeAlias = (
     ImagePart | AudioPart | TextResourcePart | BlobResourcePart | ResourceLinkPart | UnknownPart
@@ -150,7 +170,7 @@ def shorten(text: str, limit: int | None, *, whole: str = "ToolResult.text") -> 
 
 
 def error_text(error: McpAdaptersError) -> str:
-    """Say to a model what went wrong with a call.
+    """Say to a model what went wrong with a call, and what it can do.
 
     Returns:
         Text that begins with "Error: ". Standard error and other details of a server's process, which
@@ -158,4 +178,38 @@ def error_text(error: McpAdaptersError) -> str:
 
     """
     text = str(error) if isinstance(error, ToolError) else str(error).partition("\n")[0]
-    return f"Error: {text}"
+    advice = _advice(error)
+    return f"Error: {text}. {advice}" if advice else f"Error: {text}"
+
+
+def _advice(error: McpAdaptersError) -> str:
+    match error:
+        case ToolTimeoutError() | ConnectionLostError(outcome="unknown", phase="call"):
+            return "Find out whether it had an effect before you call it again."
+        case InvalidResultError():
+            return "The call was made; it may have had its effect."
+        case ConnectError() | ConnectionLostError():
+            return "The tool was not called. Try again later, or go on without it."
+        case ToolNotFoundError():
+            return "Use another tool."
+        case _:
+            return ""
+
+
+def failed_result(error: McpAdaptersError) -> ToolResult:
+    """Make of a failure the result that a model reads of it.
+
+    Args:
+        error: A failure that a model can act on.
+
+    Returns:
+        A result with `is_error`. What the server sent, if anything, is in it; a result that only
+        breaks its output schema is shown as it is, with a line that says so.
+
+    """
+    text = error_text(error)
+    result = getattr(error, "result", None)
+    if not isinstance(result, ToolResult):
+        return ToolResult(text=text, is_error=True)
+    whole = f"{result.text}\n{text}" if isinstance(error, InvalidResultError) else text
+    return replace(result, text=whole, is_error=True)

@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import Any, Literal
 
 from langchain_core.messages import ToolMessage
+from langchain_core.runnables import ensure_config
 from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from pydantic import ConfigDict, PrivateAttr
 
@@ -22,9 +23,11 @@ from mcp_adapters import (
     ToolError,
     ToolResult,
     error_text,
+    failed_result,
     to_artifact,
 )
 from mcp_adapters_langchain._content import to_content
+from mcp_adapters_langchain._progress import areporter, reporter
 
 __all__ = ("McpTool", "McpToolkit")
 
@@ -41,6 +44,9 @@ class McpTool(BaseTool):
     Made by `toolbox.to("langchain")` or `McpTool.of(tool)`. The arguments go to the server exactly
     as the model gave them, whatever their names; the result's structured content and media are in
     the `artifact` of the ToolMessage.
+
+    Interceptors find in the context of a call: `tool_call_id`, `run_id` (of the tool's run), `tags`,
+    `metadata` and `configurable` of the RunnableConfig; ids are None outside a run.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -86,32 +92,43 @@ class McpTool(BaseTool):
     # Positional-only: a tool may have arguments called "self", "config" or "run_manager".
     def _run(self, /, **arguments: Any) -> tuple[Any, Any]:
         try:
-            return self._answer(self._tool.call(arguments))
+            return self._answer(self._tool.call(arguments, context=_context(), on_progress=reporter()))
         except _FOR_THE_MODEL as error:
             return self._failure(error)
 
     async def _arun(self, /, **arguments: Any) -> tuple[Any, Any]:
         try:
-            return self._answer(await self._tool.acall(arguments))
+            return self._answer(
+                await self._tool.acall(arguments, context=_context(), on_progress=areporter())
+            )
         except _FOR_THE_MODEL as error:
             return self._failure(error)
 
     def _answer(self, result: ToolResult) -> tuple[Any, Any]:
-        content, artifact = to_content(result), to_artifact(result)
-        return self._error_message(content, artifact) if result.is_error else (content, artifact)
+        artifact = to_artifact(result)
+        return self._error_message(result, artifact) if result.is_error else (self._content(result), artifact)
+
+    def _content(self, result: ToolResult) -> Any:
+        return to_content(result, max_chars=self._tool.max_result_chars)
 
     def _failure(self, error: McpAdaptersError) -> tuple[Any, Any]:
         if self._tool.on_tool_error == "raise":
             raise ToolException(error_text(error)) from error
-        return self._error_message(error_text(error), {"error": type(error).__name__, "is_error": True})
+        result = failed_result(error)
+        told = {"error": type(error).__name__, "message": result.text}
+        return self._error_message(result, {**to_artifact(result), **told})
 
-    def _error_message(self, content: Any, artifact: Any) -> tuple[Any, Any]:
+    def _error_message(self, result: ToolResult, artifact: dict[str, Any]) -> tuple[Any, Any]:
         """The failed call as LangChain knows it; without a call id there is no message to make."""
         call_id = _call_id.get()
         if call_id is None:
-            return content, artifact
+            return self._content(result), artifact
         message = ToolMessage(
-            content=content, artifact=artifact, name=self.name, tool_call_id=call_id, status="error"
+            content=self._content(result),
+            artifact=artifact,
+            name=self.name,
+            tool_call_id=call_id,
+            status="error",
         )
         return message, None
 
@@ -131,6 +148,19 @@ class McpToolkit(BaseToolkit):
     def get_tools(self) -> list[BaseTool]:
         """The toolbox's tools as they are now, as LangChain tools."""
         return [McpTool.of(tool) for tool in self.toolbox.tools]
+
+
+def _context() -> dict[str, Any]:
+    """What LangChain knows of the call that is being run."""
+    config = ensure_config()
+    return {
+        "tool_call_id": _call_id.get(),
+        # The tool's own run is the parent of whatever runs inside it.
+        "run_id": getattr(config.get("callbacks"), "parent_run_id", None),
+        "tags": tuple(config.get("tags") or ()),
+        "metadata": dict(config.get("metadata") or {}),
+        "configurable": dict(config.get("configurable") or {}),
+    }
 
 
 def _metadata(tool: Tool) -> dict[str, Any]:

@@ -20,7 +20,7 @@ class LlamaIndexFramework:
 
         Args:
             tool: A tool of an open toolbox.
-            options: `return_direct`, as in LlamaIndex's `ToolMetadata`.
+            options: `return_direct` and `stream_progress`; see `McpTool`.
 
         """
         return McpTool(tool, **options)

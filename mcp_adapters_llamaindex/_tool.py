@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
+from llama_index.core.instrumentation.dispatcher import active_instrument_tags  # type: ignore[attr-defined] # not in its __all__
+from llama_index.core.instrumentation.span import active_span_id
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
@@ -23,14 +25,18 @@ from mcp_adapters import (
     Tool,
     ToolError,
     ToolResult,
-    error_text,
+    failed_result,
 )
 from mcp_adapters_llamaindex._content import to_blocks
+from mcp_adapters_llamaindex._progress import to_stream
 
 if TYPE_CHECKING:
     from mcp_adapters import Toolbox
 
 __all__ = ("McpTool", "McpToolMetadata", "McpToolSpec")
+
+_CONTEXT = "__mcp_adapters_context__"
+"""The name under which an agent hands over its context; no argument of a tool has it."""
 
 _FOR_THE_MODEL = (ToolError, ServerError, ProtocolError)
 """Failures that a model can read and act on."""
@@ -74,15 +80,20 @@ class McpTool(FunctionTool):
 
     Made by `toolbox.to("llamaindex")`. The arguments go to the server exactly as the model gave
     them, whatever their names; `ToolOutput.raw_output` is the `ToolResult` with everything that
-    the server said.
+    the server said, and `ToolOutput.exception` the error of a call that has no answer.
+
+    Interceptors find in the context of a call: `span_id` and `tags` of LlamaIndex's instrumentation.
 
     Args:
         tool: A tool of an open toolbox.
         return_direct: Whether an agent ends with this tool's answer.
+        stream_progress: Whether the progress of a call goes to the agent's stream of events, as
+            `McpProgressEvent`. Such a tool needs an agent that gives its context to tools, as
+            FunctionAgent, ReActAgent and AgentWorkflow do.
 
     """
 
-    def __init__(self, tool: Tool, *, return_direct: bool = False) -> None:
+    def __init__(self, tool: Tool, *, return_direct: bool = False, stream_progress: bool = False) -> None:
         async def call_async(**arguments: Any) -> ToolOutput:
             return await self.acall(**arguments)
 
@@ -93,6 +104,8 @@ class McpTool(FunctionTool):
         self._tool = tool
         metadata = McpToolMetadata(tool, return_direct=return_direct)
         super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata)
+        if stream_progress:
+            self.requires_context, self.ctx_param_name = True, _CONTEXT
 
     @property
     def mcp_tool(self) -> Tool:
@@ -106,17 +119,20 @@ class McpTool(FunctionTool):
 
     def call(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         """Call the tool and wait; positional arguments go to the properties in schema order."""
+        on_progress = to_stream(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:
-            return self._answer(sent, self._tool.call(sent))
+            return self._answer(sent, self._tool.call(sent, context=_context(), on_progress=on_progress))
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
 
     async def acall(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         """Call the tool from any event loop; positional arguments as in `call`."""
+        on_progress = to_stream(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:
-            return self._answer(sent, await self._tool.acall(sent))
+            result = await self._tool.acall(sent, context=_context(), on_progress=on_progress)
+            return self._answer(sent, result)
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
 
@@ -130,26 +146,22 @@ class McpTool(FunctionTool):
             )
         return {**dict(zip(names, args, strict=False)), **arguments}
 
-    def _answer(self, sent: Mapping[str, Any], result: ToolResult) -> ToolOutput:
+    def _answer(
+        self, sent: Mapping[str, Any], result: ToolResult, error: McpAdaptersError | None = None
+    ) -> ToolOutput:
         return ToolOutput(
             tool_name=self._tool.name,
-            blocks=to_blocks(result),
+            blocks=to_blocks(result, max_chars=self._tool.max_result_chars),
             raw_input=dict(sent),
             raw_output=result,
             is_error=result.is_error,
+            exception=error,
         )
 
     def _failure(self, sent: Mapping[str, Any], error: McpAdaptersError) -> ToolOutput:
         if self._tool.on_tool_error == "raise":
             raise error
-        return ToolOutput(
-            tool_name=self._tool.name,
-            content=error_text(error),
-            raw_input=dict(sent),
-            raw_output=error,
-            is_error=True,
-            exception=error,
-        )
+        return self._answer(sent, failed_result(error), error)
 
 
 class McpToolSpec(BaseToolSpec):
@@ -172,6 +184,11 @@ class McpToolSpec(BaseToolSpec):
     async def to_tool_list_async(self, *_: Any, **__: Any) -> list[FunctionTool]:
         """The toolbox's tools as they are now; for code that awaits the list."""
         return await asyncio.sleep(0, self.to_tool_list())
+
+
+def _context() -> dict[str, Any]:
+    """What LlamaIndex knows of the call that is being made."""
+    return {"span_id": active_span_id.get(), "tags": dict(active_instrument_tags.get())}
 
 
 def _described(tool: Tool) -> str:

@@ -42,6 +42,11 @@ class Wire:
         path.write_text(json.dumps({**script, "ledger": str(self._ledger(key))}))
         return StdioServer(command=sys.executable, args=[str(WIRE_SERVER), str(path)])
 
+    def rewrite(self, key: str = "wire", **script: Any) -> None:
+        """Change what a server that is running answers from now on."""
+        path = self._folder / f"{key}.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **script}))
+
     def _ledger(self, key: str) -> Path:
         return self._folder / f"{key}.ledger"
 

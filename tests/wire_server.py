@@ -4,14 +4,19 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
 
     tools     the entries of tools/list, as they are to go over the wire
     page      entries for each page (default: all)
+    list_changed  true: the server says that it announces changes of its tools
     cursors   "repeat": the same cursor again and again; "endless": always another one
     ledger    a file that gets one JSON line for each process start and each message
+    era       "handshake" (default), "modern"; with ", late" the probe is answered only when the
+              handshake comes too; "dies of the probe": no answer to it, and the end at the handshake
+    answers   what calls are answered with, by tool name: an object with `result` or `error`
     at_start  "exit": end at once with code 3 and a word on stderr; "silent": answer nothing, ever;
               "noise": print text that is no message before and between messages
 
-What a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
+What else a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
 isError, `refuse` answers a JSON-RPC error, `picture` sends text and an image, `structured` sends
-structured content, `die` ends the process, `hang` never answers; everything else answers "ok".
+structured content, `die` ends the process, `die_once` does so at its first call, `hang` never answers, `log` logs
+before it answers, `announce` says that the list of tools has changed; everything else answers "ok".
 """
 
 from __future__ import annotations
@@ -33,11 +38,21 @@ def main() -> None:
         sys.exit(3)
     if script.get("at_start") == "noise":
         print("Loading configuration...\n{not json}\n", flush=True)
+    held: list[dict[str, Any]] = []
     for line in sys.stdin:
         message = json.loads(line)
         record(script, {"event": "message", "method": message.get("method"), "params": message.get("params")})
-        if "id" in message and "method" in message and script.get("at_start") != "silent":
-            answer(script, message)
+        if "id" not in message or "method" not in message or script.get("at_start") == "silent":
+            continue
+        if message["method"] == "server/discover" and script.get("era", "").endswith(("late", "probe")):
+            held.append(message)
+            continue
+        if message["method"] == "initialize" and held and script["era"] == "dies of the probe":
+            sys.exit(1)
+        for late in held:
+            answer(script, late)
+        held.clear()
+        answer(script, message)
 
 
 def record(script: dict[str, Any], entry: dict[str, Any]) -> None:
@@ -47,19 +62,45 @@ def record(script: dict[str, Any], entry: dict[str, Any]) -> None:
 
 
 def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
+    with open(sys.argv[1]) as file:  # the script may have changed since the start
+        script = json.load(file)
     method, params = message["method"], message.get("params") or {}
     reply: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
-    if method == "initialize":
+    modern = script.get("era", "").startswith("modern")
+    if method == "server/discover" and modern:
+        reply["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": capabilities(script)}
+    elif method == "initialize" and modern:
+        reply["error"] = {
+            "code": -32022,
+            "message": "modern only",
+            "data": {"supported": ["2026-07-28"], "requested": "x"},
+        }
+    elif method == "initialize":
         reply["result"] = {
             "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {}},
+            "capabilities": capabilities(script),
             "serverInfo": {"name": "wire", "version": "1"},
             "instructions": "say what you are told",
         }
     elif method == "tools/list":
         reply["result"] = listing(script, params.get("cursor"))
+    elif method == "subscriptions/listen":
+        SUBSCRIPTION.append(message["id"])
+        about = {"io.modelcontextprotocol/subscriptionId": message["id"]}
+        say(
+            "notifications/subscriptions/acknowledged",
+            {"notifications": params["notifications"], "_meta": about},
+        )
+        return
     elif method == "tools/call":
-        outcome = called(params["name"], params.get("arguments") or {})
+        if params["name"] == "die_once" and not seen_before(script, "die_once"):
+            os._exit(7)
+        if params["name"] == "log":
+            say("notifications/message", {"level": "warning", "logger": "wire", "data": {"n": 1}})
+        if params["name"] == "announce":
+            about = {"io.modelcontextprotocol/subscriptionId": SUBSCRIPTION[0]} if SUBSCRIPTION else {}
+            say("notifications/tools/list_changed", {"_meta": about})
+        outcome = scripted(script, params["name"]) or called(params["name"], params.get("arguments") or {})
         if outcome is None:
             return
         reply.update(outcome)
@@ -67,6 +108,23 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
         reply["error"] = {"code": -32601, "message": f"Method not found: {method}"}
     text = json.dumps(reply)
     print(("debug: about to answer " if script.get("at_start") == "noise" else "") + text, flush=True)
+
+
+SUBSCRIPTION: list[Any] = []
+
+
+def say(method: str, params: dict[str, Any]) -> None:
+    print(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}), flush=True)
+
+
+def capabilities(script: dict[str, Any]) -> dict[str, Any]:
+    return {"tools": {"listChanged": True} if script.get("list_changed") else {}, "logging": {}}
+
+
+def seen_before(script: dict[str, Any], tool: str) -> bool:
+    with open(script["ledger"]) as file:
+        calls = [json.loads(line) for line in file]
+    return sum((call.get("params") or {}).get("name") == tool for call in calls) > 1
 
 
 def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
@@ -80,6 +138,11 @@ def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
     elif start + size < len(tools):
         result["nextCursor"] = str(start + size)
     return result
+
+
+def scripted(script: dict[str, Any], name: str) -> dict[str, Any] | None:
+    outcome: dict[str, Any] | None = script.get("answers", {}).get(name)
+    return outcome
 
 
 def called(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:

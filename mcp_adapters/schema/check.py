@@ -8,22 +8,24 @@ the limits have been measured.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.dialects import Draft, compile_schema, declared_draft, meta_errors, schema_uri
 from mcp_adapters.schema.limits import SchemaLimits, SchemaProblem, measure, pointer_of
-from mcp_adapters.schema.references import BrokenReference, Document, Schema
 from mcp_adapters.schema.objects import may_be_object
+from mcp_adapters.schema.references import BrokenReference, Document, Schema, subschemas
 from mcp_adapters.schema.repair import repair
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from jsonschema_rs import ValidationError
 
 __all__ = ("Verdict", "check")
 
 _LONGEST_REASON = 240
+_OLD_FORMS = frozenset({"items", "exclusiveMinimum", "exclusiveMaximum", "$id", "$schema"})
 _FALLBACKS: tuple[Draft, ...] = ("draft-07", "draft-04")
 """What a schema that declares no dialect is tried as, when it is not 2020-12; the newest first."""
 
@@ -58,8 +60,8 @@ def check(raw: Any, *, limits: SchemaLimits = SchemaLimits()) -> Verdict:  # noq
         return Verdict(schema=None, problems=problems)
     schema: Schema = json.loads(json.dumps(raw))
     repairs = list(repair(schema))
-    draft = _draft(schema, repairs)
-    problems = tuple(_problems(schema, draft))
+    draft, found = _read(schema, repairs)
+    problems = tuple(_problems(schema, draft, found))
     if problems:
         return Verdict(schema=None, problems=problems, repairs=tuple(repairs))
     return Verdict(schema=schema, repairs=tuple(repairs))
@@ -78,30 +80,49 @@ def _problem(pointer: str, reason: str, remedy: str) -> SchemaProblem:
     return SchemaProblem(pointer=pointer, reason=reason, remedy=remedy)
 
 
-def _draft(schema: Schema, repairs: list[SchemaProblem]) -> Draft:
-    """Choose the dialect, and write it down where the schema did not say it."""
-    if declared := declared_draft(schema):
-        return declared
-    if isinstance(schema.get("$schema"), str):
+def _read(schema: Schema, repairs: list[SchemaProblem]) -> tuple[Draft, list[SchemaProblem]]:
+    """Choose the dialect, and write it down where the schema did not say it; see what it says."""
+    draft = declared_draft(schema)
+    if draft is None and "$schema" in schema and isinstance(schema["$schema"], str):
         reason = "'$schema' names a dialect that is not known; read as 2020-12"
         repairs.append(_problem("/$schema", reason, "declare one of the published dialects"))
         schema["$schema"] = schema_uri("2020-12")
-        return "2020-12"
-    if "$schema" in schema or not any(meta_errors(schema, draft="2020-12")):
-        return "2020-12"
-    for draft in _FALLBACKS:
-        if not any(meta_errors(schema, draft=draft)):
-            schema["$schema"] = schema_uri(draft)
-            repairs.append(_problem("", f"not a 2020-12 schema, but one of {draft}", "declare '$schema'"))
-            return draft
-    return "2020-12"
+    found = _meta_problems(schema, draft or "2020-12")
+    if not found or "$schema" in schema:
+        return draft or "2020-12", found
+    for older in _FALLBACKS:
+        if not _meta_problems(schema, older):
+            schema["$schema"] = schema_uri(older)
+            repairs.append(_problem("", f"not a 2020-12 schema, but one of {older}", "declare '$schema'"))
+            return older, []
+    return "2020-12", found
 
 
-def _problems(schema: Schema, draft: Draft) -> Iterator[SchemaProblem]:
-    found = [_from_meta(error, "") for error in meta_errors(schema, draft=draft)]
+def _meta_problems(schema: Any, draft: Draft, pointer: str = "") -> list[SchemaProblem]:
+    found = [_from_meta(error, pointer) for error in meta_errors(schema, draft=draft)]
+    # A dialect says nothing about the keywords of later ones, which are read all the same.
+    return found if draft == "2020-12" else found + list(_modern_problems(schema, pointer))
+
+
+def _modern_problems(schema: Any, pointer: str) -> Iterator[SchemaProblem]:
+    """Find what 2020-12 refuses in a schema, but for the forms of older dialects."""
+    for error in meta_errors(schema, draft="2020-12"):
+        if not _OLD_FORMS & set(error.instance_path[-1:]):
+            yield _from_meta(error, pointer)
+    stack = [(schema, pointer)]
+    while stack:
+        node, at = stack.pop()
+        for steps, child in subschemas(node) if isinstance(node, dict) else ():
+            if steps[0] == "items" and len(steps) == 2:
+                yield from _modern_problems(child, at + pointer_of(*steps))
+            else:
+                stack.append((child, at + pointer_of(*steps)))
+
+
+def _problems(schema: Schema, draft: Draft, found: list[SchemaProblem]) -> Iterator[SchemaProblem]:
     document = Document(schema, draft=draft)
     for pointer, stray in document.strays:
-        found += [_from_meta(error, pointer) for error in meta_errors(stray, draft=draft)]
+        found += _meta_problems(stray, draft, pointer)
     found += map(_from_reference, document.broken)
     if not found and not may_be_object(document):
         found.append(_problem("", "it cannot describe an object", "give the root the type object"))

@@ -9,11 +9,14 @@ fit is left for the validation to tell. The arguments are not changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp_adapters.schema.merging import kind_of, types_of
-from mcp_adapters.schema.references import Document
+from mcp_adapters.schema.merging import frozen, kind_of, types_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mcp_adapters.schema.references import Document
 
 __all__ = ("Coercion",)
 
@@ -42,13 +45,14 @@ class Coercion:
         value = self._scalar(value, schema)
         if isinstance(value, dict):
             return {
-                key: self.coerce(inner, self._property(schema, key), depth + 1)
+                key: self.coerce(inner, self._inside(schema, key, value), depth + 1)
                 for key, inner in value.items()
-                if not self._is_filler(inner, key, schema)
+                if not self._is_filler(key, value, schema)
             }
         if isinstance(value, list):
             return [
-                self.coerce(inner, self._element(schema, at), depth + 1) for at, inner in enumerate(value)
+                self.coerce(inner, self._inside(schema, at, value), depth + 1)
+                for at, inner in enumerate(value)
             ]
         return value
 
@@ -62,12 +66,12 @@ class Coercion:
             return int(value)
         return value
 
-    def _is_filler(self, value: Any, key: str, schema: Any) -> bool:
-        """Whether a null only stands for an argument that was left out."""
+    def _is_filler(self, key: str, holder: dict[str, Any], schema: Any) -> bool:
+        """Say whether a null only stands for an argument that was left out."""
         return (
-            value is None
+            holder[key] is None
             and not self._is_required(key, schema)
-            and "null" not in self._kinds(self._property(schema, key))
+            and "null" not in self._kinds(self._inside(schema, key, holder))
         )
 
     def _is_required(self, key: str, schema: Any) -> bool:
@@ -84,7 +88,7 @@ class Coercion:
         return False
 
     def _kinds(self, schema: Any, depth: int = 0) -> frozenset[str]:
-        """The types of value that a schema may accept."""
+        """Find the types of value that a schema may accept."""
         if not self._may_look(schema, depth):
             return _ALL if schema is not False else frozenset()
         kinds = _named(schema)
@@ -105,25 +109,39 @@ class Coercion:
             yield target
         yield from schema.get("allOf", ())
 
-    def _property(self, schema: Any, key: str) -> Any:
-        return self._inside(schema, key, 0)
-
-    def _element(self, schema: Any, at: int) -> Any:
-        return self._inside(schema, at, 0)
-
-    def _inside(self, schema: Any, step: str | int, depth: int) -> Any:
-        """The schema for a value inside, put together from all that apply to it."""
+    def _inside(self, schema: Any, step: str | int, holder: Any, depth: int = 0) -> Any:
+        """Put together the schema for a value inside `holder` from all that apply to it."""
         if not self._may_look(schema, depth):
             return True
         found = [_named_at(schema, step)]
-        found += [self._inside(part, step, depth + 1) for part in self._parts(schema)]
+        found += [self._inside(part, step, holder, depth + 1) for part in self._parts(schema)]
         for union in _UNIONS:
-            if schema.get(union):
-                found.append({"anyOf": [self._inside(branch, step, depth + 1) for branch in schema[union]]})
+            branches = [branch for branch in schema.get(union, ()) if self._may_be(branch, holder)]
+            if branches:
+                inner = [self._inside(branch, step, holder, depth + 1) for branch in branches]
+                found.append({"anyOf": inner})
         telling = [part for part in found if part is not True]
         if len(telling) < 2:
             return telling[0] if telling else True
         return {"allOf": telling}
+
+    def _may_be(self, branch: Any, holder: Any) -> bool:
+        """Say whether a variant may be the one that an object or list was written by."""
+        if kind_of(holder) not in self._kinds(branch):
+            return False
+        if isinstance(branch, dict) and isinstance(target := self._document.target(branch), dict):
+            branch = target
+        if not isinstance(branch, dict) or not isinstance(holder, dict):
+            return True
+        return all(
+            key not in holder or not isinstance(form, dict) or _fits(holder[key], form)
+            for key, form in branch.get("properties", {}).items()
+        )
+
+
+def _fits(value: Any, form: Mapping[str, Any]) -> bool:
+    values = [form["const"]] if "const" in form else form.get("enum")
+    return values is None or frozen(value) in map(frozen, values)
 
 
 def _named(schema: Mapping[str, Any]) -> frozenset[str]:

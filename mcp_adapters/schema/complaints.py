@@ -7,7 +7,6 @@ that is accepted. Values appear shortened; no text of the library that is as lon
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +14,33 @@ from mcp_adapters.schema.limits import pointer_of
 from mcp_adapters.schema.merging import kind_of
 from mcp_adapters.schema.outline import cut, outline
 from mcp_adapters.schema.projection import Path, Renames
-from mcp_adapters.schema.references import Document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from jsonschema_rs import ValidationError
+
+    from mcp_adapters.schema.references import Document
 
 __all__ = ("ArgumentProblem", "complaints")
 
 _LONGEST_VALUE = 60
-_LONGEST_REASON = 200
+_PHRASES: Mapping[str, str] = {
+    "minimum": "is too small",
+    "exclusiveMinimum": "is too small",
+    "maximum": "is too large",
+    "exclusiveMaximum": "is too large",
+    "multipleOf": "is not a multiple",
+    "minLength": "is too short",
+    "maxLength": "is too long",
+    "pattern": "does not match the pattern",
+    "minItems": "has too few elements",
+    "maxItems": "has too many elements",
+    "uniqueItems": "has an element twice",
+    "minProperties": "has too few properties",
+    "maxProperties": "has too many properties",
+    "falseSchema": "is not accepted",
+}
 # A regular expression too costly to finish says nothing about the value; the server decides.
 _UNDECIDED = frozenset({"BacktrackLimitExceeded", "RegexEngineFailure"})
 
@@ -107,8 +124,9 @@ def _reason(error: ValidationError, keyword: str) -> str:
     if keyword in ("enum", "const"):
         return f"{value} is not accepted"
     if keyword in ("anyOf", "oneOf"):
-        return f"{value} fits {'more than one' if 'Multiple' in type(error.kind).__name__ else 'none'} of the forms"
-    return cut(error.message, _LONGEST_REASON)
+        count = "more than one" if type(error.kind).__name__ == "OneOfMultipleValid" else "none"
+        return f"{value} fits {count} of the forms"
+    return f"{value} {_PHRASES.get(keyword, f'breaks the rule {keyword!r}')}"
 
 
 def _schema_of(error: ValidationError, document: Document) -> Any:

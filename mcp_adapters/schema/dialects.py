@@ -6,11 +6,12 @@ says about it, a compiled validator. Nothing is ever fetched: the retriever refu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from jsonschema_rs import ValidationError, Validator
 
 __all__ = ("Draft", "compile_schema", "declared_draft", "is_legacy", "meta_errors", "schema_uri")
@@ -32,18 +33,18 @@ _BY_URI: Mapping[str, Draft] = {
 
 
 def schema_uri(draft: Draft) -> str:
-    """The `$schema` that declares a dialect."""
+    """Give the `$schema` that declares a dialect."""
     return _URIS[draft]
 
 
 def declared_draft(schema: Mapping[str, Any]) -> Draft | None:
-    """The dialect that a schema declares by `$schema`; None when it declares none that is known."""
+    """Find the dialect that a schema declares by `$schema`; None when it declares none that is known."""
     uri = schema.get("$schema")
     return _BY_URI.get(uri.split("://")[-1].rstrip("#/")) if isinstance(uri, str) else None
 
 
 def is_legacy(draft: Draft) -> bool:
-    """Whether the keywords beside a `$ref` say nothing, as before 2019-09."""
+    """Say whether the keywords beside a `$ref` say nothing, as before 2019-09."""
     return draft in ("draft-07", "draft-06", "draft-04")
 
 

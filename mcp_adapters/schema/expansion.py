@@ -8,25 +8,32 @@ levels into a cycle and no deeper than asked; beyond, the bare type of the targe
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.dialects import is_legacy
 from mcp_adapters.schema.merging import NEVER, alternatives, is_never, merge, types_of, types_of_values
 from mcp_adapters.schema.projection import Loss, Path
-from mcp_adapters.schema.references import Document, Schema
-from mcp_adapters.schema.renaming import Renamer
+from mcp_adapters.schema.wording import add_sentence, brief, has_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp_adapters.schema.references import Document, Schema
+    from mcp_adapters.schema.renaming import Renamer
 
 __all__ = ("At", "Expansion", "TooLargeError")
 
 _DEEPEST_REFERENCE = 24  # levels of schemas; deeper, a reference is not followed any more
 _CYCLES = 2
+_LONGEST_TEXT = 200  # of what is quoted in a description, in characters
 _KEPT = frozenset({
     "title", "description", "default", "format", "multipleOf", "minLength", "maxLength", "minItems",
     "maxItems", "uniqueItems", "minProperties", "maxProperties",
 })  # fmt: skip
+_COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
 _ANNOTATIONS = ("title", "description", "default", "examples", "example")
 _SILENT = frozenset({
     "$schema", "$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "$comment",
@@ -61,7 +68,7 @@ class At:
     """Identities of the schemas whose expansion is under way because they were referred to."""
 
     def below(self, *steps: str | None) -> At:
-        """The place of a schema inside this one, for arguments further in by `steps`."""
+        """Go to a schema inside this one, for arguments further in by `steps`."""
         return replace(self, path=self.path + steps, depth=self.depth + 1)
 
 
@@ -108,6 +115,7 @@ class Expansion:
         target = self._document.target(schema)
         if target is not None and is_legacy(self._document.draft):
             own = {key: schema[key] for key in _ANNOTATIONS if key in schema and key != "example"}
+            self._hide_references(schema, own)
             return self._unite(merge(own, self._refer(schema, target, at), drop=drop), drop)
         merged = self._own(schema, at)
         if target is not None:
@@ -132,7 +140,7 @@ class Expansion:
     def _stand_in(self, schema: Schema, target: Schema, reason: str) -> Schema:
         self.lose(schema, "$ref", reason)
         name = target.get("title") or self._document.pointer(target).rpartition("/")[2] or "the arguments"
-        text = f"{name}; its structure is not repeated here"
+        text = f"{name[:_LONGEST_TEXT]}; its structure is not repeated here"
         kinds = types_of(target)
         if kinds == ("object",):
             return {"type": "object", "additionalProperties": True, "description": text}
@@ -140,11 +148,14 @@ class Expansion:
 
     def _own(self, schema: Schema, at: At) -> Schema:
         """Expand what a schema says itself, without its references and `allOf`."""
-        out: Schema = {key: value for key, value in schema.items() if key in _KEPT}
+        out: Schema = {}
+        self._type(schema, out)
+        out |= {key: value for key, value in schema.items() if key in _KEPT}
+        out |= {key: int(value) for key, value in out.items() if key in _COUNTS}
         self._note_rest(schema)
         if "examples" in schema or "example" in schema:
             out["examples"] = schema["examples"] if "examples" in schema else [schema["example"]]
-        self._type(schema, out)
+        self._hide_references(schema, out)
         self._bounds(schema, out)
         self._pattern(schema, out)
         self._items(schema, out, at)
@@ -165,12 +176,23 @@ class Expansion:
             elif keyword not in _SAID and keyword not in _RULES:
                 self.lose(schema, keyword, "not known to models")
 
+    def _hide_references(self, schema: Schema, out: Schema) -> None:
+        """Move data that looks like a reference into the description: langchain-core follows it."""
+        for keyword in ("default", "examples", "enum"):
+            if keyword in out and has_key(out[keyword], "$ref"):
+                self.lose(schema, keyword, "in the description: some frameworks take it for a reference")
+                add_sentence(
+                    out, f"{keyword}: {json.dumps(out.pop(keyword), ensure_ascii=False)[:_LONGEST_TEXT]}"
+                )
+
     @staticmethod
     def _says_nothing(schema: Schema, keyword: str) -> bool:
         # A condition says nothing without a consequence, nor a consequence without a condition.
         conditional = keyword in ("if", "then", "else")
         lone = conditional and ("if" not in schema or not {"then", "else"} & schema.keys())
-        return lone or schema[keyword] in (True, {})
+        return (
+            lone or schema[keyword] in (True, {}) or (keyword == "unevaluatedProperties" and _closes(schema))
+        )
 
     def _type(self, schema: Schema, out: Schema) -> None:
         kinds = list(dict.fromkeys(types_of(schema)))
@@ -200,7 +222,7 @@ class Expansion:
             return
         if _SPECIAL_PATTERN.search(pattern):
             self.lose(schema, "pattern", "moved into the description: not every provider can read it")
-            describe(out, f"Pattern: {pattern[:200]}")
+            add_sentence(out, f"Pattern: {pattern[:_LONGEST_TEXT]}")
         else:
             out["pattern"] = pattern
 
@@ -222,8 +244,8 @@ class Expansion:
             self.lose(schema, "prefixItems", "further elements are shown like the listed ones", narrows=True)
         out["items"] = alternatives(shown)
         self.lose(schema, "prefixItems", "the places are in the description")
-        names = ", ".join(_brief(place) for place in shown[: len(places)][:12])
-        describe(out, f"Elements in order: {names}")
+        names = ", ".join(brief(place) for place in shown[: len(places)][:12])
+        add_sentence(out, f"Elements in order: {names}")
 
     def _plain_items(self, rest: Any, out: Schema, at: At) -> None:
         out["items"] = self.expand(rest, at.below(None))
@@ -240,7 +262,11 @@ class Expansion:
                 )
                 continue
             exposed = self._renamer.expose(key, at.path)
-            shown[exposed] = expanded if exposed == key else describe(dict(expanded), f"Sent as {key!r}")
+            shown[exposed] = (
+                expanded
+                if exposed == key
+                else add_sentence(dict(expanded), f"Sent as {key[:_LONGEST_TEXT]!r}")
+            )
         if shown or "properties" in schema:
             out["properties"] = shown
         self._rest_of_properties(schema, out, at)
@@ -253,11 +279,7 @@ class Expansion:
     def _rest_of_properties(self, schema: Schema, out: Schema, at: At) -> None:
         rest = schema.get("additionalProperties")
         patterns = schema.get("patternProperties") or {}
-        if (
-            rest is None
-            and schema.get("unevaluatedProperties") is False
-            and not schema.keys() & set(_IN_PLACE)
-        ):
+        if rest is None and _closes(schema):
             rest = False
         if patterns:
             self.lose(schema, "patternProperties", "which keys take which form is left to the server")
@@ -265,7 +287,7 @@ class Expansion:
         if isinstance(rest, dict) and rest:
             shown.append(self.expand(rest, at.below(None)))
         elif rest is not False:
-            out |= {} if rest is None else {"additionalProperties": True}
+            out |= {"additionalProperties": True} if patterns or rest is not None else {}
             return
         allowed = alternatives(shown)
         out["additionalProperties"] = False if is_never(allowed) else allowed or True
@@ -276,15 +298,14 @@ class Expansion:
             return node
         rest = {key: value for key, value in node.items() if key != "anyOf"}
         branches = [branch for branch in node["anyOf"] if not is_never(branch)]
-        kinds = types_of(rest)
-        if kinds:
+        if any(not branch.keys() - set(_ANNOTATIONS) for branch in branches):
+            return rest
+        if types_of(rest):
             # Types inside the branches, not beside them: some providers refuse the latter.
             branches = [merge(branch, {"type": rest["type"]}, drop=drop) for branch in branches]
         union = alternatives(branches)
         if is_never(union):
             return NEVER
-        if any(not branch.keys() - set(_ANNOTATIONS) for branch in branches):
-            return rest
         if "anyOf" not in union:
             return merge(rest, union, drop=drop)
         return {**{key: value for key, value in rest.items() if key != "type"}, **union}
@@ -297,12 +318,6 @@ _SAID = _KEPT | _SILENT | {
 }  # fmt: skip
 
 
-def describe(node: Schema, text: str) -> Schema:
-    """Add a sentence to a schema's description; return the schema."""
-    before = node.get("description")
-    node["description"] = f"{before}\n{text}." if before else f"{text}."
-    return node
-
-
-def _brief(node: Schema) -> str:
-    return str(node.get("title") or " or ".join(types_of(node)) or "any value")
+def _closes(schema: Schema) -> bool:
+    """Say whether a schema's unevaluated properties are just those that it does not name."""
+    return schema.get("unevaluatedProperties") is False and not schema.keys() & set(_IN_PLACE)

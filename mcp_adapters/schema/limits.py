@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ("SchemaLimits", "SchemaProblem", "measure", "pointer_of")
 
@@ -65,12 +67,13 @@ def pointer_of(*steps: str | int) -> str:
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
 
 
-def measure(value: Any, *, limits: SchemaLimits) -> tuple[SchemaProblem, ...]:
+def measure(value: Any, *, limits: SchemaLimits, subject: str = "the schema") -> tuple[SchemaProblem, ...]:
     """Say what keeps a value from being looked at closer.
 
     Args:
         value: Any Python value, also one that contains itself.
         limits: The largest value that passes.
+        subject: What the value is called in a reason.
 
     Returns:
         Every value that is not JSON, or the first limit that is passed; empty when all is well.
@@ -84,14 +87,14 @@ def measure(value: Any, *, limits: SchemaLimits) -> tuple[SchemaProblem, ...]:
         nodes += 1
         known = nodes + len(stack) + (len(place.value) if isinstance(place.value, (dict, list)) else 0)
         if over := _over(place, nodes=known, size=size, limits=limits):
-            return (over,)
+            return (_too(f"{subject} {over}"),)
         size += _size(place.value, limits.bytes)
         if isinstance(place.value, (dict, list)):
             stack.extend(_children(place))
         if reason := _foreign(place.value):
             problems.append(_not_json(place, reason))
     if size > limits.bytes:
-        return (_too(f"is larger than {limits.bytes:,} bytes", "make it smaller"),)
+        return (_too(f"{subject} is larger than {limits.bytes:,} bytes"),)
     return tuple(problems)
 
 
@@ -105,23 +108,20 @@ def _step(key: object) -> str | int:
     return key if isinstance(key, int) or _is_key(key) else "?"  # type: ignore[return-value]
 
 
-def _over(place: _Place, *, nodes: int, size: int, limits: SchemaLimits) -> SchemaProblem | None:
+def _over(place: _Place, *, nodes: int, size: int, limits: SchemaLimits) -> str:
     depth = place.depth + isinstance(place.value, (dict, list))
     if depth > limits.depth:
-        return _too(f"is nested deeper than {limits.depth} levels", "flatten it")
+        return f"is nested deeper than {limits.depth} levels"
     if nodes > limits.nodes:
-        return _too(f"has more than {limits.nodes:,} values", "make it smaller")
+        return f"has more than {limits.nodes:,} values"
     if size > limits.bytes:
-        return _too(f"is larger than {limits.bytes:,} bytes", "make it smaller")
-    return None
+        return f"is larger than {limits.bytes:,} bytes"
+    return ""
 
 
-def _too(what: str, how: str) -> SchemaProblem:
-    return SchemaProblem(
-        pointer="",
-        reason=f"the schema {what}",
-        remedy=f"{how}, leave the tool out, or raise the limit with schema_limits",
-    )
+def _too(reason: str) -> SchemaProblem:
+    remedy = "make it smaller, leave the tool out, or raise the limit with schema_limits"
+    return SchemaProblem(pointer="", reason=reason, remedy=remedy)
 
 
 def _size(value: Any, limit: int) -> int:
@@ -141,6 +141,8 @@ def _text_size(text: object, limit: int) -> int:
         return 0
     if len(text) > limit:
         return len(text)
+    if text.isascii() and text.isprintable():
+        return len(text) + text.count('"') + text.count("\\") + 2
     return len(json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass"))
 
 

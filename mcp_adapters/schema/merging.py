@@ -6,10 +6,12 @@ What cannot be combined is left out and named. No input is changed; parts of it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp_adapters.schema.references import Schema
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable, Mapping
+
+    from mcp_adapters.schema.references import Schema
 
 __all__ = (
     "NEVER",
@@ -32,18 +34,18 @@ _FIRST = frozenset({"title", "description", "default", "examples"})
 
 
 def is_never(schema: Schema) -> bool:
-    """Whether a schema is `NEVER`."""
+    """Say whether a schema is `NEVER`."""
     return schema.get("not") == {}
 
 
 def types_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The types that a schema names, in its order; empty when it names none."""
+    """List the types that a schema names, in its order; empty when it names none."""
     types = schema.get("type", ())
     return (types,) if isinstance(types, str) else tuple(types)
 
 
 def kind_of(value: Any) -> str:
-    """The type of a JSON value; a number without a fraction is an integer."""
+    """Name the type of a JSON value; a number without a fraction is an integer."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
@@ -53,7 +55,7 @@ def kind_of(value: Any) -> str:
 
 
 def types_of_values(values: Iterable[Any]) -> tuple[str, ...]:
-    """The types that JSON values have, in their order."""
+    """List the types that JSON values have, in their order."""
     kinds = dict.fromkeys(map(kind_of, values))
     if "number" in kinds:
         kinds.pop("integer", None)
@@ -61,7 +63,7 @@ def types_of_values(values: Iterable[Any]) -> tuple[str, ...]:
 
 
 def frozen(value: Any) -> Hashable:
-    """A hashable stand-in for a JSON value, equal where JSON Schema says that values are equal."""
+    """Make a hashable stand-in for a JSON value, equal where JSON Schema says that values are equal."""
     if isinstance(value, dict):
         return "object", frozenset((key, frozen(entry)) for key, entry in value.items())
     if isinstance(value, list):
@@ -83,7 +85,7 @@ def merge(first: Schema, second: Schema, *, drop: Callable[[str], None]) -> Sche
     """
     if is_never(first) or is_never(second):
         return NEVER
-    merged = {**second, **first}
+    merged = {**first, **second, **first}  # the order of the first, then of the second
     for keyword in first.keys() & second.keys():
         merged[keyword] = _join(keyword, first[keyword], second[keyword], drop)
     # "additionalProperties": false beside the keys of both accepts more than either: widening.
@@ -112,7 +114,7 @@ def _join_types(first: Any, second: Any, _: Callable[[str], None]) -> Any:
 
 
 def narrow_types(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
-    """The types that two lists of types have in common; an integer is a number."""
+    """List the types that two lists of types have in common; an integer is a number."""
     common = [kind for kind in first if kind in second or (kind == "integer" and "number" in second)]
     if "number" in first and "integer" in second and "integer" not in common:
         common.append("integer")

@@ -7,13 +7,15 @@ Losses that change nothing for whoever fills in arguments are not told.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp_adapters.schema.projection import Loss
-from mcp_adapters.schema.references import Schema
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
-__all__ = ("write_note",)
+    from mcp_adapters.schema.projection import Loss
+    from mcp_adapters.schema.references import Schema
+
+__all__ = ("tell_narrowing", "write_note")
 
 _TOLD = frozenset({
     "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies", "contains",
@@ -21,6 +23,7 @@ _TOLD = frozenset({
     "maxProperties",
 })  # fmt: skip
 _LONGEST_RULE = 160
+_LONGEST_PHRASE = 320
 _MOST_RULES = 8
 
 
@@ -33,26 +36,38 @@ def write_note(schema: Schema, losses: Iterable[Loss], told: Iterable[str]) -> s
         told: Sentences that are ready.
 
     Returns:
-        At most about 2,000 characters; empty when there is nothing to tell.
+        At most about 7,000 characters, and seldom any; empty when there is nothing to tell.
 
     """
-    rules = list(dict.fromkeys(_rules(schema, losses)))
+    losses = tuple(losses)
     sentences = [sentence[:600] for sentence in told]
+    rules = list(dict.fromkeys(_rules(schema, losses)))
     if rules:
-        more = f"; {len(rules) - _MOST_RULES} more" if len(rules) > _MOST_RULES else ""
-        sentences.append(f"The server also checks: {'; '.join(rules[:_MOST_RULES])}{more}.")
-    return " ".join(sentences)
+        sentences.append(f"The server also checks: {_some(rules)}.")
+    return " ".join([*sentences, *tell_narrowing(losses)])
+
+
+def tell_narrowing(losses: Iterable[Loss]) -> list[str]:
+    """Say where a projection accepts less than the server: one sentence, or none."""
+    places = list(dict.fromkeys(f"{_place(loss)} ({loss.reason})" for loss in losses if loss.narrows))
+    return [f"The server accepts more than is shown for {_some(places)}."] if places else []
+
+
+def _some(phrases: list[str]) -> str:
+    more = f"; {len(phrases) - _MOST_RULES} more" if len(phrases) > _MOST_RULES else ""
+    return f"{'; '.join(phrase[:_LONGEST_PHRASE] for phrase in phrases[:_MOST_RULES])}{more}"
+
+
+def _place(loss: Loss) -> str:
+    return loss.pointer.replace("/properties/", "/")[-120:] or "the arguments"
 
 
 def _rules(schema: Schema, losses: Iterable[Loss]) -> Iterator[str]:
     for loss in losses:
-        where = loss.pointer.replace("/properties/", "/") or "the arguments"
-        if loss.narrows:
-            yield f"at {where}, more is accepted than shown ({loss.reason})"
-        elif loss.keyword in _TOLD:
+        if loss.keyword in _TOLD and not loss.narrows:
             value = _at(schema, loss.pointer).get(loss.keyword)
             rule = json.dumps({loss.keyword: value}, ensure_ascii=False)[1:-1]
-            yield f"at {where}, {rule if len(rule) <= _LONGEST_RULE else rule[:_LONGEST_RULE] + '…'}"
+            yield f"for {_place(loss)}, {rule if len(rule) <= _LONGEST_RULE else rule[:_LONGEST_RULE] + '…'}"
 
 
 def _at(schema: Schema, pointer: str) -> Schema:

@@ -6,10 +6,12 @@ as far as types, values and branches tell. The walk is iterative and bounded.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.merging import types_of
-from mcp_adapters.schema.references import Document, Schema
+
+if TYPE_CHECKING:
+    from mcp_adapters.schema.references import Document, Schema
 
 __all__ = ("may_be_object",)
 
@@ -17,7 +19,7 @@ _ROUNDS = 20
 
 
 def may_be_object(document: Document) -> bool:
-    """Whether some object may satisfy the root of a document."""
+    """Say whether some object may satisfy the root of a document."""
     refused: set[int] = set()
     nodes = [node for _, node in document.schemas()]
     # Inner schemas come late in the document, so that going backwards settles nearly all at once.

@@ -6,11 +6,14 @@ In: a schema of a document. Out: one phrase of bounded length, for a model that 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp_adapters.schema.merging import types_of
-from mcp_adapters.schema.references import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp_adapters.schema.references import Document
 
 __all__ = ("cut", "outline")
 

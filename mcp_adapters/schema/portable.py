@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mcp_adapters.schema.completion import complete
 from mcp_adapters.schema.dialects import declared_draft
@@ -24,10 +24,13 @@ from mcp_adapters.schema.references import Document, Schema
 from mcp_adapters.schema.renaming import Renamer
 from mcp_adapters.schema.roots import flatten_root
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 __all__ = ("Sketch", "portable", "sketch")
 
-_BUDGET = 4_000  # schemas that references may add
-_REFERENCE_LIMITS = (64, 12, 8, 6, 5, 4, 3, 2, 1)
+_BUDGET = 2_000  # schemas that references may add
+_REFERENCE_LIMITS = (64, 8, 4, 3, 2, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +42,25 @@ class Sketch:
     told: tuple[str, ...]
     """Sentences for the note."""
     renames: Renames
+    every_rename: Renames
 
 
-def portable(schema: Schema) -> Projection:
-    """Project a checked schema for nearly every provider."""
-    drawn = sketch(schema, rename_everywhere=False)
+def portable(schema: Schema, drawn: Sketch | None = None) -> Projection:
+    """Project a checked schema for nearly every provider.
+
+    Args:
+        schema: A checked schema.
+        drawn: Its sketch; None to have it made.
+
+    """
+    drawn = drawn or sketch(schema, rename_everywhere=False)
     shown = {key: drawn.schema[key] for key in ("type", "properties", "required") if key in drawn.schema}
     return Projection(
         schema=json.loads(json.dumps(shown)),
         losses=drawn.losses,
         note=write_note(schema, drawn.losses, drawn.told),
         renames=drawn.renames,
+        every_rename=drawn.every_rename,
     )
 
 
@@ -81,4 +92,10 @@ def _attempt(
     renamer = Renamer(keys, everywhere=rename_everywhere)
     expansion = Expansion(document, renamer, budget=budget, references=references)
     root, told = flatten_root(expansion.root(), lose=expansion.lose, origin=document.root)
-    return Sketch(schema=complete(root), losses=tuple(expansion.losses), told=told, renames=renamer.renames())
+    return Sketch(
+        schema=complete(root),
+        losses=tuple(expansion.losses),
+        told=told,
+        renames=renamer.renames(),
+        every_rename=renamer.every_rename(),
+    )

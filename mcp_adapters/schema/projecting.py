@@ -7,13 +7,15 @@ equal input gives equal output, of bounded size; the input is not changed.
 from __future__ import annotations
 
 import json
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from mcp_adapters.schema.gemini import gemini
-from mcp_adapters.schema.portable import portable
+from mcp_adapters.schema.portable import portable, sketch
 from mcp_adapters.schema.projection import Dialect, Projection
-from mcp_adapters.schema.references import Schema
 from mcp_adapters.schema.strict import openai_strict
+
+if TYPE_CHECKING:
+    from mcp_adapters.schema.references import Schema
 
 __all__ = ("project",)
 
@@ -40,7 +42,8 @@ def project(schema: Schema, dialect: Dialect = "portable") -> Projection:
             return gemini(schema)
         case "raw":
             return Projection(
-                schema=json.loads(json.dumps({**schema, "properties": schema.get("properties", {})}))
+                schema=json.loads(json.dumps({**schema, "properties": schema.get("properties", {})})),
+                every_rename=sketch(schema, rename_everywhere=True).every_rename,
             )
         case _:
             assert_never(dialect)

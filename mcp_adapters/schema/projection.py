@@ -6,31 +6,17 @@ In: nothing. Out: frozen values, which pickle. Nothing here decides anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING
 
-from mcp_adapters.schema.references import Schema
+from mcp_adapters.spec import Dialect, Loss
+
+if TYPE_CHECKING:
+    from mcp_adapters.schema.references import Schema
 
 __all__ = ("Dialect", "Loss", "Path", "Projection", "Rename", "Renames")
 
-Dialect = Literal["portable", "openai-strict", "gemini", "raw"]
-"""Which models a projection is for; "portable" is for all but those that need one of their own."""
-
 Path = tuple[str | None, ...]
 """A place in arguments, by the server's own keys; None stands for every element and every value."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """One thing that a projection does not say as the server's schema does."""
-
-    pointer: str
-    """JSON pointer of the place in the server's schema (RFC 6901)."""
-    keyword: str
-    """The keyword that is changed or missing there."""
-    reason: str
-    """What is said instead, or why nothing is: one phrase."""
-    narrows: bool = False
-    """True when the projection refuses something there that the server accepts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,3 +48,5 @@ class Projection:
     strict: bool = False
     """Whether the schema keeps the rules of OpenAI's strict mode."""
     renames: Renames = Renames()
+    every_rename: Renames = Renames()
+    """The renames of all dialects together: what the way back may meet. They never contradict each other."""

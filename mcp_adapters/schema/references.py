@@ -8,13 +8,15 @@ fetched; what stands in data (`default`, `const`, `enum`, `examples`) is never t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 from mcp_adapters.schema.dialects import Draft, is_legacy
 from mcp_adapters.schema.limits import pointer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ("DATA", "BrokenReference", "Document", "Schema", "subschemas")
 
@@ -22,36 +24,29 @@ Schema = dict[str, Any]
 
 DATA = frozenset({"const", "default", "enum", "example", "examples"})
 """Keywords whose values are data, never schemas."""
-_MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies")
-_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems", "items")
-_SINGLES = (
-    "items",
-    "additionalItems",
-    "additionalProperties",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contains",
-    "propertyNames",
-    "not",
-    "if",
-    "then",
-    "else",
-    "contentSchema",
+_MAPS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
 )
+_LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
+_SINGLES = frozenset({
+    "items", "additionalProperties", "unevaluatedItems", "unevaluatedProperties", "contains",
+    "propertyNames", "not", "if", "then", "else", "contentSchema",
+})  # fmt: skip
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
 def subschemas(node: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """Yield the schemas directly below a schema, each with its steps; in a fixed order."""
-    for keyword in _MAPS:
-        if isinstance(entries := node.get(keyword), dict):
-            yield from (((keyword, key), value) for key, value in entries.items() if _is_schema(value))
-    for keyword in _LISTS:
-        if isinstance(branches := node.get(keyword), list):
-            yield from (((keyword, at), value) for at, value in enumerate(branches) if _is_schema(value))
-    for keyword in _SINGLES:
-        if _is_schema(value := node.get(keyword)):
+    """Yield the schemas directly below a schema, each with its steps, in the schema's order."""
+    for keyword, value in node.items():
+        if isinstance(value, dict) and keyword in _MAPS:
+            yield from (((keyword, key), inner) for key, inner in value.items() if _is_schema(inner))
+        elif isinstance(value, list) and keyword in _LISTS:
+            yield from (((keyword, at), inner) for at, inner in enumerate(value) if _is_schema(inner))
+        elif keyword in _SINGLES and _is_schema(value):
+            yield (keyword,), value
+        elif keyword == "additionalItems" and _is_schema(value) and isinstance(node.get("items"), list):
+            # Beside anything but a list it says nothing, and no meta-schema sees what it holds.
             yield (keyword,), value
 
 
@@ -101,16 +96,16 @@ class Document:
             yield pointer_of(*visit.steps), visit.node
 
     def pointer(self, node: Schema) -> str:
-        """The JSON pointer of a schema of this document; empty for one that is not of it."""
+        """Give the JSON pointer of a schema of this document; empty for one that is not of it."""
         visit = self._visits.get(id(node))
         return pointer_of(*visit.steps) if visit else ""
 
     def target(self, node: Schema) -> Any:
-        """What a schema refers to; None when it refers to nothing that can be followed."""
+        """Give what a schema refers to; None when it refers to nothing that can be followed."""
         return self._targets.get(id(node))
 
     def size(self) -> int:
-        """How many schemas the document holds."""
+        """Count the schemas of the document."""
         return len(self._visits)
 
     def _index(self, node: Any, steps: tuple[str | int, ...], base: str) -> list[_Visit]:

@@ -6,13 +6,15 @@ in two ways is left alone, for the check to refuse.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from mcp_adapters.schema.dialects import compile_schema
 from mcp_adapters.schema.limits import SchemaProblem, pointer_of
 from mcp_adapters.schema.references import Schema, subschemas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ("repair",)
 
@@ -27,6 +29,16 @@ _KEYWORDS = _NAMED | {
     "nullable", "oneOf", "pattern", "prefixItems", "propertyNames", "readOnly", "required", "then", "title",
     "type", "unevaluatedItems", "unevaluatedProperties", "uniqueItems", "writeOnly",
 }  # fmt: skip
+_ANNOTATIONS: Mapping[str, type] = {
+    "title": str,
+    "description": str,
+    "$comment": str,
+    "format": str,
+    "examples": list,
+    "deprecated": bool,
+    "readOnly": bool,
+    "writeOnly": bool,
+}
 _URI_CHARACTERS = "%/:?#@!$&'()*+,;=~"
 _FIX = "correct the server's schema"
 
@@ -69,8 +81,23 @@ def _mend(node: Schema) -> Iterator[tuple[str, str]]:
     if node.get("type") == "any":
         del node["type"]
         yield "type", "'type' is \"any\"; read as absent"
+    for keyword in [key for key in node if not isinstance(node[key], _ANNOTATIONS.get(key, object))]:
+        del node[keyword]
+        yield keyword, f"{keyword!r} is of a wrong type and says nothing about values; left out"
+    for keyword in ("type", "required"):
+        if (names := _distinct(node.get(keyword))) is not None:
+            node[keyword] = names
+            yield keyword, f"{keyword!r} names something twice; read as once"
     yield from _mend_reference(node)
     yield from _mend_patterns(node)
+
+
+def _distinct(names: Any) -> list[str] | None:
+    """Give a list of names without repetitions; None for what has none, or is no list of names."""
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        return None
+    distinct = list(dict.fromkeys(names))
+    return distinct if len(distinct) < len(names) else None
 
 
 def _mend_reference(node: Schema) -> Iterator[tuple[str, str]]:
@@ -86,9 +113,11 @@ def _mend_patterns(node: Schema) -> Iterator[tuple[str, str]]:
         del node["pattern"]
         yield "pattern", "the regular expression cannot be read here; left to the server"
     patterns = node.get("patternProperties")
-    for key in list(patterns) if isinstance(patterns, dict) else ():
+    if not isinstance(patterns, dict):
+        return
+    for key in list(patterns):
         if not _is_readable(key):
-            del patterns[key]  # type: ignore[index]
+            del patterns[key]
             # Keys that only this pattern allowed must not be refused now.
             node.pop("additionalProperties", None)
             node.pop("unevaluatedProperties", None)

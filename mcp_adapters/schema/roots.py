@@ -7,11 +7,14 @@ what the union said. Arguments are always an object, so that being no other type
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_adapters.schema.merging import alternatives, is_never, merge, types_of
-from mcp_adapters.schema.references import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mcp_adapters.schema.references import Schema
 
 __all__ = ("flatten_root",)
 
@@ -62,7 +65,7 @@ def flatten_root(root: Schema, *, lose: _Lose, origin: Schema) -> tuple[Schema, 
 
 
 def _united(base: Schema, branches: list[Schema], *, lose: _Lose, origin: Schema) -> Schema:
-    """One object that takes what any of the variants takes."""
+    """Make one object that takes what any of the variants takes."""
     own = base.get("properties", {})
     names = dict.fromkeys(name for branch in branches for name in branch.get("properties", {}))
     shown = dict(own)
@@ -74,7 +77,7 @@ def _united(base: Schema, branches: list[Schema], *, lose: _Lose, origin: Schema
             branch.get("additionalProperties") is not False for branch in branches if branch not in having
         )
         if open_elsewhere and name not in own and union:
-            reason = f"{name!r} is shown with the form that it has in the variants that name it"
+            reason = f"{name!r} as in the forms that name it"
             lose(origin, "anyOf", reason, narrows=True)
     common = [
         name

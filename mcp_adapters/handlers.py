@@ -1,0 +1,62 @@
+"""What a program may want to hear of its servers, and the functions that hear it.
+
+In: nothing. Out: frozen values, one for each kind of news, and `Handlers`, which holds the user's
+functions. A handler may be synchronous or asynchronous. It runs where the user is: on the event loop
+that opened the toolbox, or in a worker thread, in order, when it was opened synchronously. What it
+raises is logged and harms nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_adapters.spec import OnProgress
+
+__all__ = ("Handlers", "LogMessage", "StateChange", "ToolsChange")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateChange:
+    """A server's connection got another state."""
+
+    server: str
+    old: str
+    new: str
+    """One of the states of `ServerStatus.state`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMessage:
+    """A server logged something. Also in `logging`, under `mcp_adapters.server.<key>`."""
+
+    server: str
+    level: str
+    """One of "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"."""
+    logger: str | None
+    data: Any
+    """Any JSON value; untrusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolsChange:
+    """A toolbox offers other tools than before; all by exposed name, sorted."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    """Same tool, another definition."""
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handlers:
+    """The user's functions; None hears nothing."""
+
+    state_changed: Callable[[StateChange], Awaitable[None] | None] | None = None
+    log: Callable[[LogMessage], Awaitable[None] | None] | None = None
+    tools_changed: Callable[[ToolsChange], Awaitable[None] | None] | None = None
+    progress: OnProgress | None = None
