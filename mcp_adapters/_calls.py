@@ -8,7 +8,7 @@ itself crosses to the background loop. Nothing is sent twice unless an intercept
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -95,6 +95,15 @@ class Calls:
         self._warned: dict[tuple[Identity, str], object] = {}
         self._codecs: Mapping[Identity, ArgumentCodec] = {}
         self._connections: Mapping[str, Connection] | None = None
+        self.home: Any = None
+        """The toolbox; what travels to another process is the way to its calls there."""
+        self.wake: Callable[[], Awaitable[None]] | None = None
+        """Opens the toolbox at the first call; None where that is the user's business."""
+        self.verify: Callable[[str], Awaitable[None]] = _nothing_to_verify
+        """Makes sure that a server offers what its stored listing says; on the background loop."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.home, "_calls")
 
     def begin(self, codecs: Mapping[Identity, ArgumentCodec], connections: Mapping[str, Connection]) -> None:
         """Serve these tools over these connections from now on."""
@@ -114,6 +123,8 @@ class Calls:
         on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and wait; see `Tool.call`."""
+        if self._connections is None and self.wake is not None:
+            portal().run(self.wake)
         request = self._request(spec, arguments, context)
         with Messenger(None) as messenger, self._repeats.watch(request) as watch:
             way = _Way(self, spec, timeout, messenger, on_progress)
@@ -130,6 +141,8 @@ class Calls:
         on_progress: OnProgress | None = None,
     ) -> ToolResult:
         """Call and await; see `Tool.acall`."""
+        if self._connections is None and self.wake is not None:
+            await portal().arun(self.wake)
         request = self._request(spec, arguments, context)
         way = _Way(self, spec, timeout, Messenger(running_loop()), on_progress)
         with self._repeats.watch(request) as watch:
@@ -178,6 +191,8 @@ class Calls:
         self, connection: Connection, request: CallRequest, arguments: dict[str, Any], way: _Way
     ) -> dict[str, Any]:
         """Send the call; on the background loop."""
+        await self.verify(request.server)
+        way.check_still_offered()
         safe = self._options.retry_safe
         return await connection.call(
             request.tool,
@@ -270,6 +285,9 @@ class _Way:
         answer = await portal().arun(self._calls.transmit, connection, request, arguments, self)
         return self._calls.read(self._spec, answer)
 
+    def check_still_offered(self) -> None:
+        self._calls.route(self._spec)
+
     async def progressed(self, progress: float, total: float | None, message: str | None) -> None:
         news = Progress(
             server=self._spec.server,
@@ -293,6 +311,10 @@ class _Way:
                 problems=decoded.problems,
             )
         return connection, decoded.arguments
+
+
+async def _nothing_to_verify(_: str) -> None:
+    """Every listing was read from its server."""
 
 
 def _mismatch(spec: ToolSpec) -> str:

@@ -242,13 +242,23 @@ class Connection:
         await asyncio.sleep(max(0.0, self._next_attempt - asyncio.get_running_loop().time()))
         try:
             link = await self._new_link()
-        except DiedInProbe:
-            # Learned for good: such a server needs the handshake as the first thing it hears.
-            self._transport.protocol = "legacy"
-            link = await self._new_link()
+        except DiedInProbe as error:
+            if self._link is not None:
+                # It has survived the probe before: this time it just failed to start.
+                raise self._failed(error.__cause__ or error) from error
+            link = await self._new_link_without_probe()
         self._failed_attempts = 0
         self._become("ready")
         return link
+
+    async def _new_link_without_probe(self) -> Link:
+        """Start anew with the handshake as the first thing that the server hears; remember it if it works."""
+        asked, self._transport.protocol = self._transport.protocol, "legacy"
+        try:
+            return await self._new_link()
+        except BaseException:
+            self._transport.protocol = asked
+            raise
 
     async def _new_link(self) -> Link:
         link = self._attempt = self._transport.link(self)
@@ -259,14 +269,18 @@ class Connection:
         except LinkEnded as error:
             raise self._failures.closed() from error
         except Exception as error:
-            self._note_failure()
-            self.last_error = self._failures.connecting(error, timeout=self._connect_timeout)
-            raise self.last_error from error
+            raise self._failed(error) from error
         finally:
             self._attempt = None
         return link
 
-    def _note_failure(self) -> None:
+    def _failed(self, error: BaseException) -> McpAdaptersError:
+        """Name a failure to connect, and take note of it."""
+        self._put_off()
+        self.last_error = self._failures.connecting(error, timeout=self._connect_timeout)
+        return self.last_error
+
+    def _put_off(self) -> None:
         """Set the time of the next attempt; the jitter keeps many clients from coming at once."""
         pause = min(FIRST_PAUSE_S * 2**self._failed_attempts, LONGEST_PAUSE_S)
         self._failed_attempts += 1
@@ -315,7 +329,7 @@ class Connection:
         except LinkEnded as ended:
             raise await self._lost(link, "list") from (link.cause or ended)
         except _FOREIGN as error:
-            raise self._failures.listing(error, end=link.end) from error
+            raise self._failures.listing(error, end=link.retire) from error
 
     async def call(
         self,
@@ -379,7 +393,9 @@ class Connection:
                 raise self._failures.closed() from ended
             raise await self._lost(link, "call", tool) from (link.cause or ended)
         except _FOREIGN as error:
-            raise self._failures.calling(error, tool, end=link.end) from error
+            if isinstance(error, LinkTimeout) and self._transport.stuck:
+                link.end()
+            raise self._failures.calling(error, tool, end=link.retire) from error
         if answer.get("resultType", "complete") != "complete":
             raise self._failures.not_a_result(tool)
         return answer

@@ -86,10 +86,40 @@ class Engine:
         self._listings: dict[str, Listing] = {}
         self._kept: Mapping[Identity, str] = {}
         self._stale: set[str] = set()
+        self._unverified: set[str] = set()
         self._refreshing: asyncio.Task[None] | None = None
         self.connections: dict[str, Connection] = {}
         self.catalog: Catalog | None = None
         """What is offered; None while the toolbox is closed. Replaced as a whole, never changed."""
+
+    # -- stored listings ----------------------------------------------------------------------
+
+    def remember(self, listings: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Take stored listings as they are: their servers are not started before they are called.
+
+        Args:
+            listings: Entries of `tools/list` by server key, as `listings` gave them.
+
+        """
+        for key, entries in listings.items():
+            if key in self.servers:
+                self._listings[key] = read_listing(key, [{"tools": list(entries)}])
+        self._unverified = {key for key in listings if key in self.servers}
+
+    def listings(self) -> dict[str, list[Any]]:
+        """What each server lists, as JSON; for `remember`."""
+        self.opened()
+        return {key: [tool.definition for tool in listing.tools] for key, listing in self._listings.items()}
+
+    async def verify(self, key: str) -> None:
+        """Compare a stored listing with its server, once; what is offered follows the server.
+
+        Raises:
+            ServerError, ToolboxLoadError: As `refresh`.
+
+        """
+        if key in self._unverified:
+            await self.refresh([key])
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -106,7 +136,7 @@ class Engine:
             self._loop, self._messenger = loop, Messenger(loop)
             try:
                 self.connections = {key: self._connection(key) for key in self.servers}
-                await self._load(list(self.connections))
+                await self._load([key for key in self.connections if key not in self._unverified])
             except BaseException:
                 await self._end()
                 raise
@@ -118,7 +148,7 @@ class Engine:
     async def _end(self) -> None:
         self.catalog = None
         self._adopted(None)
-        self._listings = {}
+        self._listings = {key: self._listings[key] for key in self._unverified if key in self._listings}
         if self._refreshing is not None:
             self._refreshing.cancel()
         await asyncio.gather(*(connection.close() for connection in self.connections.values()))
@@ -207,6 +237,7 @@ class Engine:
         if failures and self._rules.on_server_failure == "fail":
             raise _combined(failures)
         fresh = {answer.server: answer for answer in answers if isinstance(answer, Listing)}
+        self._unverified -= fresh.keys()
         failed = {str(failure.server) for failure in failures}
         return self._adopt({**self._listings, **fresh}, failed, [str(failure) for failure in failures])
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import httpx2
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
 from pydantic import ValidationError
 
 from mcp_adapters._faults import http_failure
@@ -31,6 +31,9 @@ from mcp_adapters.errors import (
 )
 
 __all__ = ("Failures",)
+
+_NO_JSON = "Unexpected content type"
+"""How the SDK begins the message of an HTTP answer that is neither JSON nor events."""
 
 
 class Failures:
@@ -87,6 +90,8 @@ class Failures:
         match error:
             case LinkTimeout():
                 return self._timeout(error, tool)
+            case MCPError(code=code) if code == PARSE_ERROR or error.message.startswith(_NO_JSON):
+                return self.not_a_result(tool)
             case MCPError():
                 return ToolExecutionError(
                     f"server {self._key!r} refused the call of {tool!r}: {error.message}",

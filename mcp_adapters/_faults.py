@@ -200,9 +200,9 @@ class _Failure:
                 message = f"the tools of server {self.server!r} cannot be listed: {self.fault.detail}"
                 return self._as(DiscoveryError, message, retriable=busy)
             case "connect":
-                busy = busy or (self.fault.status or 0) >= 500
+                kind = ServerStartError if busy or (self.fault.status or 0) >= 500 else HandshakeError
                 message = f"{self._named()} refused to connect: {self.fault.detail}"
-                return self._as(HandshakeError, message, retriable=busy)
+                return self._as(kind, message, retriable=kind is ServerStartError)
 
     def _named(self) -> str:
         return f"server {self.server!r}" + (f" ({self.where})" if self.where else "")

@@ -7,6 +7,7 @@ event loop that opened the toolbox, or on one worker thread, in order. Nobody he
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
@@ -42,7 +43,8 @@ class Messenger:
             return
         if self._worker is None:
             self._worker = ThreadPoolExecutor(1, thread_name_prefix="mcp-adapters-handlers")
-        self._worker.submit(copy_context().run, _finish, function, news)
+        with contextlib.suppress(RuntimeError):  # the interpreter is ending and takes no more work
+            self._worker.submit(copy_context().run, _finish, function, news)
 
     def __enter__(self) -> Messenger:
         return self

@@ -31,7 +31,7 @@ PROBE_PATIENCE_S = 10.0
 
 
 class DiedInProbe(Exception):  # noqa: N818 - a fact for the layer above, not an error of its own
-    """The server never answered the probe and ended at the handshake that followed.
+    """The server ended without an answer to the probe, at once or at the handshake that followed.
 
     Servers on version 1.8 and older of the Python SDK do so; a fresh process that gets the
     handshake first works.
@@ -60,12 +60,24 @@ async def _find_out(session: ClientSession) -> None:
     probe = asyncio.create_task(_probe(session))
     try:
         done, _ = await asyncio.wait({probe}, timeout=PROBE_PATIENCE_S)
-        if done:
-            await _adopt_or_initialize(session, probe.result() if _answered(probe) else None)
+        if done and _answered(probe):
+            await _adopt_or_initialize(session, probe.result())
+        elif done:
+            await _after_the_end(session)
         else:
             await _race(session, probe)
     finally:
         await _cancelled(probe)
+
+
+async def _after_the_end(session: ClientSession) -> None:
+    """The probe failed as if the connection had ended: if it has, so does the handshake."""
+    refusal = await _initialize(session)
+    if refusal is None:
+        return
+    if refusal.code == CONNECTION_CLOSED:
+        raise DiedInProbe from refusal
+    raise refusal
 
 
 async def _race(session: ClientSession, probe: asyncio.Task[DiscoverResult | None]) -> None:

@@ -117,6 +117,8 @@ class Link:
         self._opener = opener
         self.inbox = inbox
         self._over = anyio.Event()
+        self._retired = False
+        self._in_flight = 0
         self._session: ClientSession | None = None
         self._task: asyncio.Task[None] | None = None
         self.cause: BaseException | None = None
@@ -125,7 +127,7 @@ class Link:
     @property
     def alive(self) -> bool:
         """Whether requests can be sent."""
-        return self._session is not None and not self._over.is_set()
+        return self._session is not None and not self._retired and not self._over.is_set()
 
     @property
     def session(self) -> ClientSession:
@@ -166,6 +168,12 @@ class Link:
         if self._session is None or not (await asyncio.wait({self._task}, timeout=_CLOSE_S))[0]:
             self._task.cancel()
         await asyncio.wait({self._task}, timeout=_CLOSE_S)
+
+    def retire(self) -> None:
+        """Take no more requests, and end when those in flight are answered."""
+        self._retired = True
+        if not self._in_flight:
+            self.end()
 
     def end(self) -> None:
         """Tell the owner task, and whoever listens, that the connection is over."""
@@ -237,12 +245,17 @@ class Link:
             pydantic.ValidationError: The answer is not of the protocol.
 
         """
+        self._in_flight += 1
         try:
             return await answered(self.session, request, idle=idle, total=total, on_progress=on_progress)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED and await self._is_over():
                 raise LinkEnded from error
             raise
+        finally:
+            self._in_flight -= 1
+            if self._retired and not self._in_flight:
+                self.end()
 
     async def _is_over(self) -> bool:
         """Whether the connection ended; the requests of a dying one fail a moment before it is known."""

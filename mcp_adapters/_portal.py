@@ -28,6 +28,7 @@ class Portal:
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
+        self._holds = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
@@ -39,6 +40,13 @@ class Portal:
     def is_here(self) -> bool:
         """Whether the calling thread is the one that runs the loop."""
         return threading.get_ident() == self._thread.ident
+
+    def hold(self) -> None:
+        """Let no error reach the other threads that wait for the loop: the interpreter is ending.
+
+        Only daemon threads are left then, and an error in one would be shown after the program's end.
+        """
+        self._holds = True
 
     def submit(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Start `function` on the loop; cancelling the future cancels the work."""
@@ -62,6 +70,8 @@ class Portal:
         try:
             return future.result()
         except BaseException:
+            if self._holds and threading.current_thread() is not threading.main_thread():
+                threading.Event().wait()
             future.cancel()
             raise
 

@@ -59,6 +59,7 @@ class ChildProcess:
         self._label = label
         self._process: Process | None = None
         self._tail = bytearray()
+        self._writing = False
         self._noise = 0
 
     @property
@@ -70,6 +71,11 @@ class ChildProcess:
     def exit_code(self) -> int | None:
         """Exit status, or minus the signal that ended it; None while it runs or never ran."""
         return None if self._process is None else self._process.returncode
+
+    @property
+    def stuck(self) -> bool:
+        """Whether a message is waiting to be read by the process, whose pipe is full."""
+        return self._writing
 
     @property
     def pid(self) -> int | None:
@@ -137,7 +143,9 @@ class ChildProcess:
             async with from_session:
                 async for item in from_session:
                     text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+                    self._writing = True
                     await process.stdin.send(text.encode() + b"\n")
+                    self._writing = False
         except (anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             # The server no longer reads: let the session see the end instead of waiting for answers.
             to_session.close()

@@ -7,11 +7,15 @@ offered, `_calls` carries out calls, `frameworks` finds who makes native tools.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import os
+import pickle
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
+from weakref import WeakSet
 
 from mcp_adapters._calls import CallOptions, Calls
 from mcp_adapters._connection import Reconnect, ServerStatus, Supervision
@@ -19,7 +23,7 @@ from mcp_adapters._engine import Engine, OnServerFailure, Rules
 from mcp_adapters._handlers import running_loop
 from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, OnBadTool
-from mcp_adapters.config import load_servers
+from mcp_adapters.config import load_servers, travelling
 from mcp_adapters.declarations import PROVIDERS, declare
 from mcp_adapters.errors import ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
@@ -83,6 +87,8 @@ class Toolbox:
             `mcp_adapters.interception`.
         retry_safe: Tools that may be called twice without harm, by your own word: a call of them whose
             outcome is unknown because the connection was lost is sent once more.
+        listings: What servers list, by server key, as `listings` of an earlier toolbox gave it. Such a
+            server is not started before one of its tools is called; its listing is then compared.
 
     """
 
@@ -111,10 +117,13 @@ class Toolbox:
         max_identical_failures: int | None = None,
         interceptors: Sequence[Interceptor] = (),
         retry_safe: ToolFilter | None = None,
+        listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     ) -> None:
+        # Everything that was given, for the same toolbox in another process.
+        self._given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         policy = names or NamePolicy()
         limits = None if provider is None else profile(provider)
-        rules = Rules(
+        self._rules = Rules(
             tools=tools,
             require=tuple(require),
             names=replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES)),
@@ -124,20 +133,16 @@ class Toolbox:
             on_server_failure=on_server_failure,
             schema_limits=schema_limits or SchemaLimits(),
         )
-        supervision = Supervision(
+        self._supervision = Supervision(
             connect_timeout=connect_timeout,
             call_timeout=call_timeout,
             total_timeout=total_timeout,
             max_concurrent_calls=max_concurrent_calls,
             reconnect=reconnect,
         )
-        self._engine = Engine(
-            load_servers(servers, environ=os.environ),
-            rules,
-            supervision,
-            handlers or Handlers(),
-            adopted=self._adopted,
-        )
+        self._handlers = handlers or Handlers()
+        self._engine = self._make_engine()
+        self._engine.remember(listings or {})
         self._description_max = None if limits is None else limits.description_max
         self._home = running_loop()
         self._call_options = CallOptions(
@@ -149,8 +154,15 @@ class Toolbox:
             interceptors=tuple(interceptors),
             retry_safe=retry_safe,
         )
-        self._calls = Calls(self._call_options, progressed=self._engine.progressed)
+        self._calls = Calls(self._call_options, progressed=lambda news: self._engine.progressed(news))
+        self._calls.home = self
+        self._calls.verify = lambda key: self._engine.verify(key)
         self._by_name: dict[str, Tool] = {}
+        _toolboxes.add(self)
+
+    def _make_engine(self) -> Engine:
+        servers = load_servers(self._given["servers"], environ=os.environ)
+        return Engine(servers, self._rules, self._supervision, self._handlers, adopted=self._adopted)
 
     def _adopted(self, catalog: Catalog | None) -> None:
         """Offer what a new catalog says, by one assignment; unchanged tools stay the same objects."""
@@ -175,6 +187,31 @@ class Toolbox:
             on_tool_error=options.on_tool_error,
             max_result_chars=options.max_result_chars,
         )
+
+    # -- other processes ----------------------------------------------------------------------
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _shared_toolbox, ({**self._given, "servers": travelling(self._given["servers"])},)
+
+    def _open_on_demand(self) -> None:
+        """Open at the first use: for a toolbox that came from another process or lives on in a fork."""
+        self._calls.wake = lambda: self._engine.open(None)
+
+    def _forked(self) -> None:
+        """Leave the connections to the parent process; this one makes its own when it needs them."""
+        was_open = self._engine.catalog is not None or self._calls.wake is not None
+        listings = {} if self._engine.catalog is None else self._engine.listings()
+        self._engine = self._make_engine()
+        self._engine.remember(listings)
+        self._calls.end()
+        if was_open:
+            self._open_on_demand()
+
+    def _ready(self) -> Engine:
+        if self._engine.catalog is None and self._calls.wake is not None:
+            portal().run(self._calls.wake)
+        self._engine.opened()
+        return self._engine
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -327,23 +364,27 @@ class Toolbox:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools, in the order of the servers and of their listings."""
-        self._engine.opened()
+        self._ready()
         return tuple(self._by_name.values())
 
     @property
     def skipped(self) -> tuple[SkippedTool, ...]:
         """What the servers offer and the toolbox leaves out, each with the reason."""
-        return self._engine.opened().skipped
+        return self._ready().opened().skipped
 
     @property
     def names(self) -> Names:
         """Which tool has which name, and which had it before; for `rename_map` and stored conversations."""
-        return self._engine.opened().names
+        return self._ready().opened().names
 
     @property
     def status(self) -> Mapping[str, ServerStatus]:
         """What is known of each server right now."""
         return self._engine.status()
+
+    def listings(self) -> dict[str, list[Any]]:
+        """What each server lists, as JSON: a later toolbox that gets it opens without starting a server."""
+        return self._ready().listings()
 
     def __getitem__(self, name: str) -> Tool:
         """The tool that models know by `name`.
@@ -353,7 +394,7 @@ class Toolbox:
             ToolboxClosedError: The toolbox is not open.
 
         """
-        names, tools = self._engine.opened().names, self._by_name
+        names, tools = self._ready().opened().names, self._by_name
         found = tools.get(names.exposed[names.find(name)])
         if found is None:
             raise ToolNotFoundError(f"the tool {name!r} was just taken away")
@@ -416,6 +457,41 @@ class Toolbox:
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
         return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress)
+
+
+_toolboxes: WeakSet[Toolbox] = WeakSet()
+"""Those of this process, for its end and for its forks."""
+_shared: dict[bytes, Toolbox] = {}
+"""Those that came from another process, by what they were made with."""
+
+
+def _shared_toolbox(given: dict[str, Any]) -> Toolbox:
+    """The toolbox of this process that stands for one of another process; not opened before it is used."""
+    key = pickle.dumps(given)
+    if key not in _shared:
+        toolbox = Toolbox(**given)
+        toolbox._open_on_demand()  # noqa: SLF001 - this module's own class
+        _shared.setdefault(key, toolbox)
+    return _shared[key]
+
+
+def _forked() -> None:
+    for toolbox in list(_toolboxes):
+        toolbox._forked()  # noqa: SLF001 - this module's own class
+
+
+def _at_exit() -> None:
+    """Stop the servers of toolboxes that nobody closed; bounded in time, like every close."""
+    for toolbox in list(_toolboxes):
+        if not toolbox.is_closed:
+            portal().hold()
+            with contextlib.suppress(Exception):
+                toolbox.close()
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def _described(key: str, server: Any) -> Any:

@@ -33,8 +33,8 @@ from mcp_adapters.errors import ConfigError, ServerStartError
 
 __all__ = ("Transport", "transport_for")
 
-_MOST_EVENT_BYTES = 64 * 1024 * 1024
-"""Of one message in a stream; real servers answer with eleven megabytes."""
+_LARGEST_EVENT = 64 * 1024 * 1024
+"""Bytes of one server-sent event; the SDK's own limit of one MiB loses real results."""
 
 
 class Transport:
@@ -56,6 +56,11 @@ class Transport:
     def exit_code(self) -> int | None:
         """How the server's process ended; None when it has none or it runs."""
         return None
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the server does not even take in what is sent to it."""
+        return False
 
     def link(self, inbox: Inbox) -> Link:
         """Make a new link, not opened yet."""
@@ -82,6 +87,10 @@ class _Stdio(Transport):
     def exit_code(self) -> int | None:
         return self._child.exit_code if self._child else None
 
+    @property
+    def stuck(self) -> bool:
+        return self._child is not None and self._child.stuck
+
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
         server = self._server
         self._child = ChildProcess(server.argv(), env=server.environment(), cwd=server.cwd, label=self._key)
@@ -107,7 +116,7 @@ class _Http(_Web):
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
         client = await stack.enter_async_context(self._client(stack))
         transport = streamable_http_client(
-            bare_address(self._server.url), http_client=client, max_sse_event_size=_MOST_EVENT_BYTES
+            bare_address(self._server.url), http_client=client, max_sse_event_size=_LARGEST_EVENT
         )
         streams = await stack.enter_async_context(transport)
         return await session_over(stack, link, streams, self.protocol)

@@ -15,8 +15,11 @@ from typing import Any, Literal, TypeAlias, assert_never, get_args
 
 from mcp_adapters.errors import ConfigError
 from mcp_adapters.providers import with_note
-from mcp_adapters.schema import project
+from mcp_adapters.schema import Projection, SchemaLimits, check, project
 from mcp_adapters.spec import Dialect, Loss, ToolSpec
+
+_ANY_SIZE = SchemaLimits(bytes=2**31, nodes=10_000_000, depth=128)
+"""The toolbox's own limits have let the schema pass."""
 
 __all__ = ("PROVIDERS", "Provider", "declaration_losses", "declare")
 
@@ -49,7 +52,7 @@ def declare(
 
     """
     dialect = _dialect(spec, provider, strict=strict)
-    projection = project(spec.input_schema, dialect)
+    projection = _projected(spec, dialect)
     text = with_note(spec.plain_description or spec.description, projection.note, limit=description_max)
     named = {"name": spec.exposed_name, "description": text}
     match provider:
@@ -85,7 +88,7 @@ def declaration_losses(spec: ToolSpec, provider: Provider, *, strict: bool | Non
 
     """
     dialect = _dialect(spec, provider, strict=strict)
-    return spec.losses if dialect == spec.dialect else project(spec.input_schema, dialect).losses
+    return spec.losses if dialect == spec.dialect else _projected(spec, dialect).losses
 
 
 def _dialect(spec: ToolSpec, provider: Provider, *, strict: bool | None) -> Dialect:
@@ -121,3 +124,8 @@ def _without_marks(node: dict[str, Any]) -> dict[str, Any]:
     if "anyOf" in done:
         done["anyOf"] = [_without_marks(branch) for branch in done["anyOf"]]
     return done
+
+
+def _projected(spec: ToolSpec, dialect: Dialect) -> Projection:
+    """Another projection of a schema that was found usable when the toolbox opened."""
+    return project(check(spec.input_schema, limits=_ANY_SIZE).schema or {}, dialect)

@@ -107,6 +107,13 @@ class McpTool(FunctionTool):
         if stream_progress:
             self.requires_context, self.ctx_param_name = True, _CONTEXT
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {
+            "return_direct": self.metadata.return_direct,
+            "stream_progress": self.ctx_param_name == _CONTEXT,
+        }
+        return _rebuilt, (self._tool, options)
+
     @property
     def mcp_tool(self) -> Tool:
         """The MCP tool behind it."""
@@ -162,6 +169,10 @@ class McpTool(FunctionTool):
         if self._tool.on_tool_error == "raise":
             raise error
         return self._answer(sent, failed_result(error), error)
+
+
+def _rebuilt(tool: Tool, options: dict[str, Any]) -> McpTool:
+    return McpTool(tool, **options)
 
 
 class McpToolSpec(BaseToolSpec):

@@ -71,8 +71,15 @@ def children() -> set[int]:
         int(pid)
         for path in Path("/proc/self/task").glob("*/children")
         for pid in path.read_text().split()
-        if " Z " not in _stat(int(pid))
+        if " Z " not in _stat(int(pid)) and b"resource_tracker" not in _command(int(pid))
     }
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def _stat(pid: int) -> str:

@@ -153,9 +153,9 @@ CONNECTS: list[tuple[int, type[McpAdaptersError], str]] = [
     (403, AuthError, "'auth'"),
     (404, HandshakeError, "address"),
     (405, HandshakeError, "type 'sse'"),
-    (429, HandshakeError, "later"),
-    (500, HandshakeError, "HTTP 500"),
-    (503, HandshakeError, "later"),
+    (429, ServerStartError, "later"),
+    (500, ServerStartError, "HTTP 500"),
+    (503, ServerStartError, "later"),
 ]
 
 

@@ -47,7 +47,7 @@ def config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_python_example_is_run_by_a_test_below() -> None:
     shown = {section for section in SECTIONS if blocks(section, "python")}
 
-    assert shown == {"LangChain", "LlamaIndex", "Plain Python", "Notebook", "Servers"}
+    assert shown == {"LangChain", "LlamaIndex", "Plain Python", "Notebook", "Servers", "Control"}
 
 
 def test_the_langchain_example(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,8 +89,14 @@ def test_the_servers_example(wire: Wire) -> None:
     """Nobody listens at the two addresses of the example, and it says to leave such servers out."""
     server = MCPServer("here")
     server.add_tool(lambda: "hello", name="greet", description="Greets.")
-    with run("Servers", in_process_server=server)["toolbox"] as toolbox:
+    with run("Servers", in_process_server=server, token="t")["toolbox"] as toolbox:
         states = {key: status.state for key, status in toolbox.status.items()}
         assert toolbox.call("here_greet").text == "hello"
 
     assert states == {"notes": "ready", "search": "failed", "short": "failed", "here": "ready"}
+
+
+def test_the_control_example(capsys: pytest.CaptureFixture[str]) -> None:
+    run("Control")
+
+    assert "notes_list_notes {} ok\n" in capsys.readouterr().out

@@ -20,6 +20,7 @@ from .discovery import FoundConfig, discover_configs
 from .loading import load_servers
 from .models import HttpServer, Server, SseServer, StdioServer
 from .problems import ConfigProblem
+from .travel import travelling
 
 __all__ = (
     "ApiKeyAuth",
@@ -39,4 +40,5 @@ __all__ = (
     "discover_configs",
     "load_servers",
     "reserved_headers",
+    "travelling",
 )

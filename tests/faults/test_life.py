@@ -176,7 +176,6 @@ def test_a_toolbox_may_be_closed_before_it_was_opened_and_opened_after_it_was_cl
     assert len(server.calls) == 2
 
 
-@pytest.mark.xfail(strict=True, reason="an opening is not ended by close; it runs into its own timeout")
 def test_closing_while_it_opens_ends_the_opening(servers: Faults) -> None:
     server = servers("stdio", on={"initialize": {"fault": "hang"}})
     toolbox = server.toolbox(connect_timeout=2.0)

@@ -174,7 +174,6 @@ def test_a_call_that_cannot_be_written_ends_in_time_and_the_toolbox_closes(
     assert all(map(gone, server.pids()))
 
 
-@pytest.mark.xfail(strict=True, reason="a connection that takes no more messages stays in use for ever")
 @both_eras
 def test_a_server_that_stops_reading_is_given_up_when_a_call_cannot_be_written(
     servers: Faults, impatient: None, era: Era
@@ -295,7 +294,6 @@ def test_a_start_that_fails_names_the_server_and_the_step(
     assert words in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, reason="a lost listing is not asked for again")
 @both_eras
 def test_a_listing_that_was_lost_is_read_again(servers: Faults, era: Era) -> None:
     server = servers("stdio", era=era, starts=[{"on": {"tools/list": {"fault": "exit_before"}}}, {"on": {}}])
@@ -326,7 +324,6 @@ def test_a_server_that_is_silent_to_the_probe_and_ends_at_the_handshake_is_start
     probe_deaths(servers("stdio", starts=[{"on": fault}, {"on": {}}]))
 
 
-@pytest.mark.xfail(strict=True, reason="an end at the probe itself is taken for a failed start")
 def test_a_server_that_ends_at_the_probe_is_started_anew_without_it(servers: Faults) -> None:
     fault = {"server/discover": {"fault": "exit_before"}}
     probe_deaths(servers("stdio", starts=[{"on": fault}, {"on": {}}]))
