@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR
 
 from mcp_adapters.errors import (
     AuthError,
@@ -22,6 +22,7 @@ from mcp_adapters.errors import (
     ConnectionLostError,
     DiscoveryError,
     HandshakeError,
+    InvalidResultError,
     McpAdaptersError,
     ServerStartError,
     ToolExecutionError,
@@ -29,15 +30,20 @@ from mcp_adapters.errors import (
 
 __all__ = ("NEVER_ASKED_CODE", "Fault", "FaultError", "FaultKind", "fault_in", "http_failure", "sealed")
 
-FaultKind: TypeAlias = Literal["auth", "broken", "headers", "principal", "session", "status", "unreachable"]
+FaultKind: TypeAlias = Literal[
+    "auth", "broken", "garbage", "headers", "principal", "session", "status", "unreachable"
+]
 """`unreachable`, `headers`, `principal`: not sent. `session`, `auth`, `status`: answered and refused.
-`broken`: the connection ended between sending and the answer."""
+`broken`: the connection ended between sending and the answer. `garbage`: the answer is no message."""
 
 FAULT_CODE = -29017
 """Outside of what JSON-RPC and MCP reserve (-32768 to -32000)."""
 NEVER_ASKED_CODE = -29018
 """The same for a request that never left, so that the server is not even to be asked otherwise."""
 _MOST = 4096
+_UNREAD = (PARSE_ERROR, INVALID_REQUEST)
+_GARBAGE = ("Failed to parse ", "Unexpected content type")
+"""How the SDK begins the message of an answer that it could not read."""
 _LOST_STREAM = "SSE stream ended"
 """How the SDK begins the message of an answer whose stream ended early."""
 
@@ -88,6 +94,10 @@ def fault_in(error: BaseException | None) -> Fault | None:
             return _travelling.pop(str(carried.data), None)
         case MCPError(code=code) if code == CONNECTION_CLOSED and error.message.startswith(_LOST_STREAM):
             return Fault(kind="broken", detail="the stream of the answer ended early", cause=error)
+        case MCPError(code=code) if code in (PARSE_ERROR, INVALID_REQUEST) and error.message.startswith(
+            _GARBAGE
+        ):
+            return Fault(kind="garbage", detail=error.message.partition(":")[0], cause=error)
     return None
 
 
@@ -144,9 +154,12 @@ class _Failure:
                 return self._as(
                     ConnectionLostError,
                     f"server {self.server!r}: {self.fault.detail}",
-                    outcome="not_sent",
-                    retriable=self.fault.kind == "session",
+                    # Other statuses than 404 are a guess by the server's words.
+                    outcome="unknown" if self.fault.status not in (None, 404) else "not_sent",
+                    retriable=self.fault.status == 404,
                 )
+            case "garbage":
+                return self._garbage()
             case "status":
                 return self._status()
 
@@ -171,6 +184,11 @@ class _Failure:
             outcome="unknown",
             retriable=self.phase == "list",
         )
+
+    def _garbage(self) -> McpAdaptersError:
+        kinds = {"connect": HandshakeError, "list": DiscoveryError, "call": InvalidResultError}
+        what = f"{self._named()} did not answer as an MCP server{self._doing()}: {self.fault.detail}"
+        return self._as(kinds[self.phase], what)
 
     def _status(self) -> McpAdaptersError:
         busy = self.fault.status == 429

@@ -91,8 +91,8 @@ async def verdict(
             kind="session",
             status=status,
             ends=True,
-            detail=f"the server no longer knows the session (HTTP {status}); nothing was done, and the next "
-            "use begins a new one",
+            detail=f"the server no longer knows the session (HTTP {status}{words}); "
+            "the next use begins a new one",
         )
     if is_rpc and status < 500 and status != 429:
         return None
