@@ -1,7 +1,8 @@
-"""Install the MCP servers that the tests run against, in pinned versions, into `.servers/`.
+"""Install what the tests run against, in pinned versions, into `.servers/`.
 
 In: npm and the Python that runs this script. Out: one folder for each entry of the tables below:
-a `node_modules` with servers from npm, or a virtual environment with one server from PyPI. What is
+a `node_modules` with servers from npm, a virtual environment with one server from PyPI, or one with
+the packages that talk to model providers beside this project. What is
 there in the right version is left alone. Nothing outside `.servers/` is touched, and no package's
 install script is run.
 
@@ -11,10 +12,12 @@ skipped and say so. Any other failure ends with exit code 1.
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +25,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ("NPM_PACKAGES", "PYPI_PACKAGES", "SERVERS")
+__all__ = ("NPM_PACKAGES", "PROVIDER_PACKAGES", "PYPI_PACKAGES", "SERVERS")
 
-SERVERS = Path(__file__).resolve().parent.parent / ".servers"
+PROJECT = Path(__file__).resolve().parent.parent
+SERVERS = PROJECT / ".servers"
 """Where everything goes."""
 
 NPM_PACKAGES = {
@@ -44,6 +48,31 @@ PYPI_PACKAGES = {
     "mcp-server-time": "2026.10.19",
 }
 """Package -> exact version; each has an environment of its own, named like the package."""
+
+PROVIDER_PACKAGES = {
+    "langchain": {
+        "anthropic": "2.14.0",
+        "google-genai": "3.6.1",
+        "langchain-anthropic": "1.7.10",
+        "langchain-aws": "1.9.1",
+        "langchain-google-genai": "4.4.3",
+        "langchain-openai": "1.7.4",
+        "openai": "3.57.0",
+    },
+    "llamaindex": {
+        # The newest that llama-index-llms-anthropic 0.12.3 works with: from 2.0 on its messages cannot be
+        # made (MessageParam is a union), and 1.x refuses the temperature that it always sends.
+        "anthropic": "0.125.0",
+        "llama-index-llms-anthropic": "0.12.3",
+        "llama-index-llms-bedrock-converse": "0.15.5",
+        "llama-index-llms-google-genai": "0.11.3",
+        "llama-index-llms-openai": "0.8.3",
+    },
+}
+"""Extra of this project -> package -> exact version; the environment is `providers-` and the extra.
+
+One each, as the two do not agree on the versions of the providers' clients.
+"""
 
 
 class InstallError(Exception):
@@ -102,6 +131,33 @@ def _install_pypi(package: str, version: str) -> str:
     return f"installed: {package}"
 
 
+def _install_providers(extra: str, packages: Mapping[str, str]) -> str:
+    """Give a framework's provider packages an environment, with this project as it stands in its folder."""
+    home = SERVERS / f"providers-{extra}"
+    stamp = SERVERS / f"providers-{extra}.json"
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    wanted = {
+        "packages": packages,
+        "project": [str(PROJECT), *project["dependencies"], *project["optional-dependencies"][extra]],
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+    }
+    if _installed(stamp, wanted):
+        return f"already there: {home.name}"
+    stamp.unlink(missing_ok=True)
+    _run(sys.executable, "-m", "venv", "--clear", home, cwd=SERVERS)
+    pinned = [f"{name}=={version}" for name, version in packages.items()]
+    _run(*_pip_install(home / "bin" / "python"), "--editable", f"{PROJECT}[{extra}]", *pinned, cwd=SERVERS)
+    stamp.write_text(json.dumps(wanted))
+    return f"installed: {home.name}"
+
+
+def _pip_install(python: Path) -> tuple[str | Path, ...]:
+    """The start of a command that installs many packages: by uv, where it is at hand."""
+    if importlib.util.find_spec("uv") is not None:
+        return sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python
+    return python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"
+
+
 def main() -> int:
     """Install all that is missing, side by side; the exit code is 1 if anything failed."""
     SERVERS.mkdir(exist_ok=True)
@@ -110,6 +166,7 @@ def main() -> int:
         jobs = [
             *(pool.submit(_install_npm, folder, packages) for folder, packages in NPM_PACKAGES.items()),
             *(pool.submit(_install_pypi, package, version) for package, version in PYPI_PACKAGES.items()),
+            *(pool.submit(_install_providers, extra, pins) for extra, pins in PROVIDER_PACKAGES.items()),
         ]
         for job in jobs:
             try:

@@ -24,6 +24,7 @@ from mcp_adapters.schema.merging import alternatives, is_never, merge, types_of
 from mcp_adapters.schema.notes import tell_narrowing
 from mcp_adapters.schema.portable import portable, sketch
 from mcp_adapters.schema.projection import Loss, Projection
+from mcp_adapters.schema.roots import Lose, tell_variants, unite_objects
 from mcp_adapters.schema.wording import add_sentence
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _FORMATS = {
 _DESCRIBED = {"multipleOf": "A multiple of {}", "uniqueItems": "Without duplicates"}
 _ANY: tuple[Schema, ...] = ({"type": "number"}, {"type": "boolean"}, {"type": "string"})
 """Text last: langchain-google-genai keeps only the last type of a union inside a list."""
+_WIDTHS = {"boolean": 1, "integer": 1, "number": 1, "string": 2}
 
 _Steps = tuple[str | int, ...]
 
@@ -109,11 +111,30 @@ class _Conversion:
         return {**done, "nullable": True} if nullable else done
 
     def _items(self, node: Schema, steps: _Steps, depth: int) -> Schema:
-        items = node.get("items", {})
         inner = (*steps, "items")
+        items = self._with_one_object(node.get("items", {}), inner)
         if depth > _DEEPEST and {"array", "object"} & {*types_of(items)}:
             return self._as_text(items, inner)
-        return self.convert(items, inner, depth + 1)
+        return _text_last(self.convert(items, inner, depth + 1))
+
+    def _with_one_object(self, items: Schema, steps: _Steps) -> Schema:
+        """Show the objects of a union as one.
+
+        Inside a list langchain-google-genai carries one type, and an object of a union without properties.
+        """
+        shared = {key: value for key, value in items.items() if key not in ("anyOf", "title", "description")}
+        branches = [merge(branch, shared, drop=lambda _: None) for branch in items.get("anyOf", ())]
+        objects = [
+            branch for branch in branches if types_of(branch) == ("object",) and "properties" in branch
+        ]
+        if len(objects) < 2:
+            return items
+        self._lose(steps, "anyOf", "the variants are shown as one object")
+        united = unite_objects({"type": "object"}, objects, lose=self._lose_in(steps), origin=items)
+        others = [branch for branch in branches if branch not in objects]
+        outer: Schema = {key: items[key] for key in ("title", "description") if key in items}
+        describe(outer, f"Takes {tell_variants(objects)}")
+        return {**outer, "anyOf": [united, *others]} if others else {**united, **outer}
 
     def _as_text(self, node: Schema, steps: _Steps) -> Schema:
         """Ask for a value as JSON text; the way back reads it where the server takes no text."""
@@ -196,9 +217,28 @@ class _Conversion:
             self._lose(steps, keyword, "the limit itself is excluded only in the description")
             add_sentence(done, text)
 
+    def _lose_in(self, steps: _Steps) -> Lose:
+        return lambda _, keyword, reason, *, narrows=False: self._lose(
+            steps, keyword, reason, narrows=narrows
+        )
+
     def _lose(self, steps: _Steps, keyword: str, reason: str, *, narrows: bool = False) -> None:
         loss = Loss(pointer=pointer_of(*steps), keyword=keyword, reason=reason, narrows=narrows)
         self.losses.append(loss)
+
+
+def _text_last(items: Schema) -> Schema:
+    """Bring a union inside a list into an order whose last type takes the most.
+
+    langchain-google-genai keeps only the last one. The way back reads JSON text where the server takes none.
+    """
+    if "anyOf" not in items:
+        return items
+    branches = sorted(items["anyOf"], key=lambda branch: _WIDTHS.get(branch["type"], 0))
+    if branches[-1]["type"] not in _WIDTHS:
+        nullable = {"nullable": True} if "nullable" in branches[-1] else {}
+        branches.append({"type": "string", "description": "Written as JSON text.", **nullable})
+    return {**items, "anyOf": branches}
 
 
 def _mark_optional(node: Schema, *, optional: bool) -> None:

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
 
     from mcp_adapters.schema.references import Schema
 
-__all__ = ("flatten_root",)
+__all__ = ("Lose", "flatten_root", "tell_variants", "unite_objects")
 
 _UNSHOWN = ("enum", "minProperties", "maxProperties")
 _MOST_VARIANTS = 12
 
 
-class _Lose(Protocol):
-    def __call__(self, schema: Schema, keyword: str, reason: str, *, narrows: bool = False) -> None: ...
+class Lose(Protocol):
+    """Notes a loss at a schema."""
+
+    def __call__(self, schema: Schema, keyword: str, reason: str, *, narrows: bool = False) -> None:
+        """Note that a schema's keyword is not said as the server says it."""
+        ...
 
 
-def flatten_root(root: Schema, *, lose: _Lose, origin: Schema) -> tuple[Schema, tuple[str, ...]]:
+def flatten_root(root: Schema, *, lose: Lose, origin: Schema) -> tuple[Schema, tuple[str, ...]]:
     """Make the root an object with `properties`.
 
     Args:
@@ -45,9 +49,9 @@ def flatten_root(root: Schema, *, lose: _Lose, origin: Schema) -> tuple[Schema, 
         base = merge(base, branches[0], drop=lambda keyword: lose(origin, keyword, "shown in part"))
         return flatten_root(base, lose=lose, origin=origin)
     if branches:
-        told.append(_tell_variants(branches))
+        told.append(f"The arguments take {tell_variants(branches)}.")
         lose(origin, "anyOf", "the variants are shown as one object")
-        base = _united(base, branches, lose=lose, origin=origin)
+        base = unite_objects(base, branches, lose=lose, origin=origin)
     for keyword in _UNSHOWN:
         if keyword in base:
             lose(origin, keyword, "left to the server")
@@ -64,8 +68,16 @@ def flatten_root(root: Schema, *, lose: _Lose, origin: Schema) -> tuple[Schema, 
     return {**plain, "type": "object", "properties": base.get("properties", {})}, tuple(told)
 
 
-def _united(base: Schema, branches: list[Schema], *, lose: _Lose, origin: Schema) -> Schema:
-    """Make one object that takes what any of the variants takes."""
+def unite_objects(base: Schema, branches: list[Schema], *, lose: Lose, origin: Schema) -> Schema:
+    """Make one object that takes what any of its variants takes.
+
+    Args:
+        base: What holds for all variants.
+        branches: The variants, at least one, each an object.
+        lose: Told where the result takes less.
+        origin: The schema for `lose`.
+
+    """
     own = base.get("properties", {})
     names = dict.fromkeys(name for branch in branches for name in branch.get("properties", {}))
     shown = dict(own)
@@ -92,10 +104,11 @@ def _united(base: Schema, branches: list[Schema], *, lose: _Lose, origin: Schema
     return united | ({"additionalProperties": False} if closed else {})
 
 
-def _tell_variants(branches: list[Schema]) -> str:
+def tell_variants(branches: list[Schema]) -> str:
+    """Say which properties come together, as the end of a sentence."""
     shown = [_variant(branch) for branch in branches[:_MOST_VARIANTS]]
     more = f" | {len(branches) - _MOST_VARIANTS} more" if len(branches) > _MOST_VARIANTS else ""
-    return f"The arguments take one of these forms: {' | '.join(dict.fromkeys(shown))}{more}."
+    return f"one of these forms: {' | '.join(dict.fromkeys(shown))}{more}"
 
 
 def _variant(branch: Schema) -> str:
