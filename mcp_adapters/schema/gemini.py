@@ -133,7 +133,7 @@ class _Conversion:
         united = unite_objects({"type": "object"}, objects, lose=self._lose_in(steps), origin=items)
         others = [branch for branch in branches if branch not in objects]
         outer: Schema = {key: items[key] for key in ("title", "description") if key in items}
-        describe(outer, f"Takes {tell_variants(objects)}")
+        add_sentence(outer, f"Takes {tell_variants(objects)}")
         return {**outer, "anyOf": [united, *others]} if others else {**united, **outer}
 
     def _as_text(self, node: Schema, steps: _Steps) -> Schema:
