@@ -171,7 +171,7 @@ class _Conversion:
         if not branches:
             return self._untyped({"type": "null"}, steps)
         shown = [self.convert(branch, (*steps, "anyOf", at), depth) for at, branch in enumerate(branches)]
-        union = alternatives(_flat(shown))
+        union = alternatives(_distinct(_flat(shown)))
         if nullable:
             for branch in union.get("anyOf", [union]):
                 branch["nullable"] = True
@@ -250,6 +250,18 @@ def _mark_optional(node: Schema, *, optional: bool) -> None:
 
 def _flat(branches: Iterable[Schema]) -> list[Schema]:
     return [inner for branch in branches for inner in branch.get("anyOf", [branch])]
+
+
+def _distinct(branches: Iterable[Schema]) -> list[Schema]:
+    """Unite the branches that differ in nothing but what they say for people."""
+    found: dict[str, Schema] = {}
+    for branch in branches:
+        rules = _text({key: value for key, value in branch.items() if key not in ("title", "description")})
+        known = found.setdefault(rules, dict(branch))
+        said = branch.get("description", "")
+        if said not in known.get("description", ""):
+            known["description"] = "\n".join(filter(None, (known.get("description"), said)))
+    return list(found.values())
 
 
 def _with_annotations(union: Schema, node: Schema, keywords: tuple[str, ...]) -> Schema:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mcp_adapters.schema import ArgumentCodec, check, project
+from mcp_adapters.schema import ArgumentCodec, Loss, check, project
 
 from .linters import lint_gemini
 
@@ -131,3 +131,77 @@ def test_what_is_nested_too_deep_is_asked_for_as_json_text_that_the_way_back_rea
     assert lint_gemini(projection.schema) == []
     assert (decoded.arguments, decoded.problems) == (arguments, ())
     assert "asked for as JSON text" in projection.note
+
+
+def _list_of(*branches):
+    return _project(
+        {"type": "object", "properties": {"p": {"type": "array", "items": {"anyOf": list(branches)}}}}
+    )
+
+
+def test_objects_of_a_union_inside_a_list_are_shown_as_one_object():
+    """langchain-google-genai keeps one type there, and of an object no properties."""
+    circle = {
+        "type": "object",
+        "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}},
+        "required": ["kind", "r"],
+    }
+    square = {
+        "type": "object",
+        "properties": {"kind": {"const": "square"}, "side": {"type": "number"}},
+        "required": ["kind", "side"],
+    }
+    projection = _list_of(circle, square)
+
+    assert projection.schema["properties"]["p"]["items"] == {
+        "type": "object",
+        "description": 'Takes one of these forms: kind="circle", r | kind="square", side.',
+        "properties": {
+            "kind": {"type": "string", "enum": ["circle", "square"]},
+            "r": {"type": "number", "default": None},
+            "side": {"type": "number", "default": None},
+        },
+        "required": ["kind"],
+    }
+    assert (
+        Loss(pointer="/properties/p/items", keyword="anyOf", reason="the variants are shown as one object")
+        in projection.losses
+    )
+
+
+@pytest.mark.parametrize(
+    ("branches", "shown"),
+    [
+        (["string", "integer"], ["integer", "string"]),
+        (["integer", "object"], ["object", "integer"]),
+        (["object", "array"], ["object", "array", "string"]),
+    ],
+)
+def test_the_last_type_of_a_union_inside_a_list_can_be_written_without_properties_or_items(branches, shown):
+    forms = {
+        "object": {"type": "object", "properties": {"x": {"type": "string"}}},
+        "array": {"type": "array", "items": {"type": "string"}},
+    }
+    projection = _list_of(*(forms.get(kind, {"type": kind}) for kind in branches))
+
+    union = projection.schema["properties"]["p"]["items"]["anyOf"]
+    assert [branch["type"] for branch in union] == shown
+
+
+def test_text_in_place_of_an_object_inside_a_list_comes_back_as_the_object():
+    inner = {
+        "anyOf": [{"type": "object", "properties": {"x": {"type": "string"}}}, {"type": "array", "items": {}}]
+    }
+    schema = {"type": "object", "properties": {"p": {"type": "array", "items": inner}}}
+
+    decoded = ArgumentCodec(json.dumps(schema)).decode({"p": ['{"x": "a"}', "[1]"]})
+
+    assert (decoded.arguments, decoded.problems) == ({"p": [{"x": "a"}, [1]]}, ())
+
+
+def test_branches_that_differ_only_in_their_descriptions_are_one():
+    union = {"anyOf": [{"type": "string", "description": "A."}, {"type": "string", "description": "B."}]}
+
+    assert _project({"type": "object", "properties": {"p": union}}).schema["properties"] == {
+        "p": {"type": "string", "description": "A.\nB."}
+    }
