@@ -277,8 +277,9 @@ class Connection:
             raise
         except LinkEnded as error:
             raise self._failures.closed() from error
-        except Exception as error:
-            raise self._failed(error) from error
+        except Exception as error:  # noqa: BLE001 - whatever it is gets a name, and is the cause
+            failure = self._failed(error)
+            raise failure from (failure.__cause__ or error)
         finally:
             self._attempt = None
         return link
@@ -338,7 +339,8 @@ class Connection:
         except LinkEnded as ended:
             raise await self._lost(link, "list") from (link.cause or ended)
         except _FOREIGN as error:
-            raise self._failures.listing(error, end=link.retire) from error
+            failure = self._failures.listing(error, end=link.retire)
+            raise failure from (failure.__cause__ or error)
 
     async def call(
         self,
@@ -404,7 +406,8 @@ class Connection:
         except _FOREIGN as error:
             if isinstance(error, LinkTimeout) and self._transport.stuck:
                 link.end()
-            raise self._failures.calling(error, tool, end=link.retire) from error
+            failure = self._failures.calling(error, tool, end=link.retire)
+            raise failure from (failure.__cause__ or error)
         match answer.get("resultType", "complete"):
             case "complete":
                 return answer

@@ -57,6 +57,9 @@ RESULT = ToolResult(
     raw={"content": [{"type": "text"}]},
 )
 FACTS: dict[str, Any] = {
+    "status": 503,
+    "retry_after": 1.5,
+    "limit": "total",
     "server": "s",
     "tool": "t",
     "phase": "call",
@@ -307,5 +310,5 @@ def test_the_cause_of_a_failure_is_chained(wire: Wire) -> None:
         "never answers": "TimeoutError",
         "nobody listens": "ConnectError",
         "refused": "MCPError",
-        "timed out": "TimeoutError",
+        "timed out": "LinkTimeout",
     }

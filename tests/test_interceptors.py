@@ -551,7 +551,7 @@ async def test_a_connection_that_is_made_again_for_a_call_does_not_keep_its_head
 
     with http_server([tool("echo", n=NUMBER)]) as seen:
         async with Toolbox({"w": HttpServer(url=seen.url)}, interceptors=[signed]) as toolbox:
-            link = toolbox._connections["w"]._link
+            link = toolbox._engine.connections["w"]._link
             assert link is not None
             await portal().arun(link.close)
             seen.requests.clear()
