@@ -292,7 +292,7 @@ def test_a_success_forgets_the_failures_before_it(wire: Wire) -> None:
 def test_every_kind_of_failure_counts(wire: Wire, name: str) -> None:
     """A JSON-RPC error, a timeout, a lost connection, wrong arguments."""
     server = wire.server(tools=[tool(name, n=NUMBER)])
-    with Toolbox({"w": server}, max_identical_failures=1, call_timeout=0.3) as toolbox:
+    with Toolbox({"w": server}, max_identical_failures=1, call_timeout=3) as toolbox:
         native = toolbox.to("langchain")[0]
         messages = [invoked(native, **({"n": "x"} if name == "echo" else {})) for _ in range(2)]
 

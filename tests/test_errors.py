@@ -247,7 +247,7 @@ SITUATIONS: dict[str, tuple[Callable[[Wire], McpAdaptersError], type[McpAdapters
         ToolExecutionError,
     ),
     "timed out": (
-        lambda wire: calling(with_secret(wire, tools=[tool("hang")]), "w_hang", call_timeout=0.3),
+        lambda wire: calling(with_secret(wire, tools=[tool("hang")]), "w_hang", call_timeout=3),
         ToolTimeoutError,
     ),
     "died": (lambda wire: calling(with_secret(wire, tools=[tool("die")]), "w_die"), ConnectionLostError),

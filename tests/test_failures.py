@@ -156,9 +156,9 @@ def test_a_server_that_dies_in_a_call_is_lost_with_unknown_outcome_and_comes_bac
 def test_a_call_without_answer_ends_in_time_is_cancelled_at_the_server_and_leaves_the_rest_usable(
     wire: Wire,
 ) -> None:
-    with Toolbox({"wire": wire.server(tools=[tool("hang"), tool("echo")])}, call_timeout=0.3) as toolbox:
+    with Toolbox({"wire": wire.server(tools=[tool("hang"), tool("echo")])}) as toolbox:
         with pytest.raises(ToolTimeoutError) as caught:
-            toolbox.call("wire_hang")
+            toolbox.call("wire_hang", timeout=0.3)
         assert toolbox.call("wire_echo").text == "{}"
 
     assert (caught.value.tool, caught.value.timeout) == ("hang", 0.3)

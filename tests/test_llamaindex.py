@@ -62,7 +62,7 @@ async def test_what_the_model_can_act_on_reaches_it_as_a_failed_tool_call(wire: 
     tools = [tool(name, n={"type": "integer"}) for name in names]
     turns = [[(f"wire_{name}", {"n": "many"} if name == "echo" else {})] for name in names]
     llm = scripted(*turns, [("wire_echo", {"n": 1})])
-    async with Toolbox({"wire": wire.server(tools=tools)}, call_timeout=0.5) as toolbox:
+    async with Toolbox({"wire": wire.server(tools=tools)}, call_timeout=3) as toolbox:
         answer, results = await run(llm, toolbox.to("llamaindex"))
 
     assert answer == "done"
@@ -71,7 +71,7 @@ async def test_what_the_model_can_act_on_reaches_it_as_a_failed_tool_call(wire: 
     assert failed == "Error: it did not work"
     assert "bad arguments, says the server" in refused
     assert "/n" in wrong
-    assert "0.5 s" in silent
+    assert "3 s" in silent
     assert "unknown" in lost
     assert good == '{"n": 1}'
     assert all(text.startswith("Error: ") for text in (failed, refused, wrong, silent, lost))
