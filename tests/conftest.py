@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from mcp_adapters import StdioServer
+
+# The same examples in every run; a search for others is `--hypothesis-profile=search` by hand.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("search", max_examples=1_000)
+settings.load_profile("same")
 
 WIRE_SERVER = Path(__file__).parent / "wire_server.py"
 
@@ -70,23 +76,18 @@ def children() -> set[int]:
     return {
         int(pid)
         for path in Path("/proc/self/task").glob("*/children")
-        for pid in path.read_text().split()
-        if " Z " not in _stat(int(pid)) and b"resource_tracker" not in _command(int(pid))
+        for pid in _read(path).split()
+        if " Z " not in (_read(Path(f"/proc/{pid}/stat")) or " Z ")
+        and "resource_tracker" not in _read(Path(f"/proc/{pid}/cmdline"))
     }
 
 
-def _command(pid: int) -> bytes:
+def _read(path: Path) -> str:
+    """A file of /proc; threads and processes may end while one looks."""
     try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
+        return path.read_text()
     except OSError:
-        return b""
-
-
-def _stat(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return " Z "
+        return ""
 
 
 @pytest.fixture(autouse=True)

@@ -37,7 +37,7 @@ def complete(node: Schema) -> Schema:
     kinds = types_of(node) or types_of_values(node.get("enum", ()))
     every = frozenset(kinds)
     done = {key: value for key, value in node.items() if not kinds or _FOR_TYPES.get(key, every) & every}
-    if kinds and "type" not in node:
+    if kinds and "type" not in node and "anyOf" not in node:
         done["type"] = kinds[0] if len(kinds) == 1 else list(kinds)
     _complete_items(done, is_array="array" in kinds)
     return _complete_object(done)

@@ -98,6 +98,16 @@ def test_the_root_is_an_object_with_properties_and_nothing_else(raw, shown):
         ({"allOf": [{"minimum": 1}, {"minimum": 3, "maximum": 9}]}, {"minimum": 3, "maximum": 9}),
         ({"allOf": [{"type": ["string", "integer"]}, {"type": "number"}]}, {"type": "integer"}),
         ({"allOf": [{"enum": [1, 2]}, {"enum": [2.0, True]}]}, {"type": "integer", "enum": [2]}),
+        (
+            {
+                "enum": ["a"],
+                "anyOf": [{"type": "string", "minLength": 1}, {"type": "string", "maxLength": 5}],
+            },
+            {
+                "enum": ["a"],
+                "anyOf": [{"type": "string", "minLength": 1}, {"type": "string", "maxLength": 5}],
+            },
+        ),
         ({"type": "array"}, {"type": "array", "items": {}}),
         ({"type": ["array", "null"]}, {"type": ["array", "null"], "items": {}}),
         ({"type": "array", "items": False}, {"type": "array", "items": {}, "maxItems": 0}),
