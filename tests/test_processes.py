@@ -128,7 +128,7 @@ def test_a_worker_pool_of_dask_runs_tools_of_both_frameworks(wire: Wire, tmp_pat
             n_workers=2,
             threads_per_worker=2,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             local_directory=str(tmp_path),
         ) as cluster,
         distributed.Client(cluster) as client,
