@@ -44,6 +44,9 @@ MAX_PAGES = 1_000
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 30.0
 """Pause before the second attempt to connect; it doubles with each failure, up to the longest."""
 
+_DOUBLINGS = 16
+"""More change nothing, and after a thousand the number would no longer fit."""
+
 ServerState: TypeAlias = Literal[
     "new", "connecting", "ready", "lost", "reconnecting", "failed", "disabled", "closed"
 ]
@@ -270,6 +273,9 @@ class Connection:
             raise
 
     async def _new_link(self) -> Link:
+        if self._state == "closed":
+            # While the pause before this attempt went by: what is started now, nobody would stop.
+            raise self._failures.closed()
         link = self._attempt = self._transport.link(self)
         try:
             await link.open(self._connect_timeout)
@@ -292,7 +298,7 @@ class Connection:
 
     def _put_off(self) -> None:
         """Set the time of the next attempt; the jitter keeps many clients from coming at once."""
-        pause = min(FIRST_PAUSE_S * 2**self._failed_attempts, LONGEST_PAUSE_S)
+        pause = min(FIRST_PAUSE_S * 2 ** min(self._failed_attempts, _DOUBLINGS), LONGEST_PAUSE_S)
         self._failed_attempts += 1
         jitter = random.uniform(0.5, 1.0)  # noqa: S311 - no secret depends on it
         self._next_attempt = asyncio.get_running_loop().time() + pause * jitter

@@ -242,10 +242,12 @@ class Toolbox:
 
     def close(self) -> None:
         """Stop every server; bounded in time, harmless when repeated."""
+        self._calls.wake = None
         portal().run(self._engine.close)
 
     async def aclose(self) -> None:
         """Stop every server; as `close`."""
+        self._calls.wake = None
         await portal().arun(self._engine.close)
 
     @property

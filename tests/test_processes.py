@@ -16,7 +16,16 @@ import cloudpickle
 import pytest
 from mcp.server.mcpserver import MCPServer
 
-from mcp_adapters import ConfigError, HttpServer, StdioServer, Tool, Toolbox, ToolNotFoundError, ToolsChange
+from mcp_adapters import (
+    ConfigError,
+    HttpServer,
+    StdioServer,
+    Tool,
+    Toolbox,
+    ToolboxClosedError,
+    ToolNotFoundError,
+    ToolsChange,
+)
 
 from .conftest import Wire, tool
 
@@ -111,6 +120,17 @@ def test_a_forked_child_uses_the_same_objects_over_connections_of_its_own(wire: 
         os.close(writer)
 
     assert wire.starts() == 2
+
+
+def test_a_toolbox_from_another_process_stays_closed_once_it_was_closed(wire: Wire) -> None:
+    copy = pickle.loads(pickle.dumps(Toolbox(config(wire))))
+    tool_there = copy["wire_echo"]
+    copy.close()
+
+    with pytest.raises(ToolboxClosedError):
+        tool_there.call({"text": "a"})
+    assert wire.starts() == 1
+    _close_shared()
 
 
 async def test_a_pickled_tool_is_called_asynchronously_too(wire: Wire) -> None:

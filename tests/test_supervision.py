@@ -7,6 +7,7 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,11 +25,13 @@ from mcp_adapters import (
     StdioServer,
     SyncCallInEventLoopError,
     Toolbox,
+    ToolboxClosedError,
     ToolboxLoadError,
     ToolFilter,
     ToolNotFoundError,
     ToolsChange,
     ToolTimeoutError,
+    _connection,
 )
 
 from .conftest import Wire, tool
@@ -95,6 +98,50 @@ def test_a_tool_that_the_user_calls_safe_is_sent_once_more_and_others_are_not(wi
 
     called = [event["params"]["name"] for event in wire.events() if event.get("method") == "tools/call"]
     assert called == ["die_once", "die_once", "die"]
+
+
+def test_closing_while_an_attempt_is_put_off_starts_nothing_any_more(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_connection, "FIRST_PAUSE_S", 2.0)
+    heard, errors = Heard(), []
+    toolbox = Toolbox(
+        {"wire": wire.server(tools=[tool("die"), tool("echo")])}, handlers=Handlers(state_changed=heard)
+    )
+
+    def call() -> None:
+        with pytest.raises(ToolboxClosedError) as caught:
+            echo.call()
+        errors.append(caught.value)
+
+    with toolbox:
+        echo = toolbox["wire_echo"]
+        with pytest.raises(ConnectionLostError):
+            toolbox.call("wire_die")
+        wire.rewrite(at_start="exit")
+        with pytest.raises(ServerStartError):
+            echo.call()
+        wire.rewrite(at_start=None)
+        started = wire.starts()
+        waiting = threading.Thread(target=call)
+        waiting.start()
+        heard.wait(lambda news: states(news).count("reconnecting") == 2)
+    waiting.join()
+
+    assert len(errors) == 1
+    assert wire.starts() == started
+
+
+async def test_a_server_that_stays_away_for_ever_is_put_off_by_no_more_than_the_longest_pause() -> None:
+    heard = Heard()
+    observer = SimpleNamespace(state_changed=lambda *_: heard("state"))
+    connection = _connection.Connection(
+        "away", StdioServer(command="x"), supervision=_connection.Supervision(), observer=observer, loop=None
+    )
+    for _ in range(5_000):
+        connection._put_off()
+
+    assert connection._next_attempt - asyncio.get_running_loop().time() <= _connection.LONGEST_PAUSE_S
 
 
 async def test_handlers_run_on_the_loop_that_opened_the_toolbox(wire: Wire) -> None:
