@@ -11,7 +11,7 @@ import atexit
 import contextlib
 import os
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +21,7 @@ from mcp_adapters._calls import CallOptions, Calls
 from mcp_adapters._connection import Reconnect, ServerStatus, Supervision
 from mcp_adapters._engine import Engine, OnServerFailure, Rules
 from mcp_adapters._handlers import running_loop
+from mcp_adapters._meta_tools import meta_tools
 from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import load_servers, travelling
@@ -35,6 +36,7 @@ from mcp_adapters.outputs import OutputSchemaMode
 from mcp_adapters.providers import profile
 from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
+from mcp_adapters.searching import ToolIndex
 from mcp_adapters.spec import OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
 
 __all__ = ("Toolbox",)
@@ -162,6 +164,7 @@ class Toolbox:
         self._calls.home = self
         self._calls.verify = lambda key: self._engine.verify(key)
         self._by_name: dict[str, Tool] = {}
+        self._index: tuple[Catalog, ToolIndex] | None = None
         _toolboxes.add(self)
 
     def _make_engine(self) -> Engine:
@@ -419,13 +422,47 @@ class Toolbox:
         state = "closed" if self.is_closed else f"{len(self)} tools"
         return f"<Toolbox of {', '.join(self._engine.servers) or 'no servers'}: {state}>"
 
-    def to(self, framework: str, **options: Any) -> list[Any]:
+    def search(self, query: str, *, limit: int = 10) -> tuple[Tool, ...]:
+        """The tools whose names, descriptions and arguments share words with `query`, best first.
+
+        Args:
+            query: What a tool should do, in plain English words.
+            limit: How many at most, from 1.
+
+        Raises:
+            ConfigError: The extra `search` is not installed, or `limit` is below 1.
+            ToolboxClosedError: The toolbox is not open.
+
+        """
+        catalog = self._ready().opened()
+        if self._index is None or self._index[0] is not catalog:
+            self._index = catalog, ToolIndex(catalog.specs)
+        found = self._index[1].search(query, limit=limit)
+        return tuple(tool for spec in found if (tool := self._by_name.get(spec.exposed_name)) is not None)
+
+    def meta_tools(self) -> tuple[Tool, ...]:
+        """Two tools that stand for all: `find_tools`, which searches them, and `call_tool`.
+
+        Give them to `to(..., tools=...)`: an agent can then use hundreds of tools at the price of two
+        definitions. Calls go through the same checks and interceptors as those of the tools themselves.
+
+        Raises:
+            ToolboxClosedError: The toolbox is not open.
+
+        """
+        rules, taken = self._rules, tuple(tool.name for tool in self.tools)
+        names = replace(rules.names, reserved=(*rules.names.reserved, *taken))
+        return meta_tools(self, names=names, dialect=rules.dialect, provider=rules.provider)
+
+    def to(self, framework: str, *, tools: Iterable[Tool] | None = None, **options: Any) -> list[Any]:
         """The tools as native tools of a framework, or as a model provider's API takes them.
 
         Args:
             framework: "langchain", "llamaindex", or any name that an installed package offers. Or
                 "openai", "openai-responses", "anthropic" or "gemini" for JSON-able dicts; then
                 `call` and `acall` carry out what the model asks for, by the name that it gives.
+            tools: Which tools, in this order, such as what `search` or `meta_tools` gives; None means
+                all of the toolbox.
             options: What the framework's package takes for each tool; `strict` for OpenAI, see
                 `mcp_adapters.declarations.declare`.
 
@@ -434,11 +471,12 @@ class Toolbox:
             ConfigError: The provider does not take an option.
 
         """
+        wanted = self.tools if tools is None else tuple(tools)
         if framework in PROVIDERS:
             options.setdefault("description_max", self._description_max)
-            return [declare(tool.spec, framework, **options) for tool in self.tools]
+            return [declare(tool.spec, framework, **options) for tool in wanted]
         made = load(framework)
-        return [made.wrap(tool, **options) for tool in self.tools]
+        return [made.wrap(tool, **options) for tool in wanted]
 
     # -- calls --------------------------------------------------------------------------------
 

@@ -179,7 +179,8 @@ def error_text(error: McpAdaptersError) -> str:
     """
     text = str(error) if isinstance(error, ToolError) else str(error).partition("\n")[0]
     advice = _advice(error)
-    return f"Error: {text}. {advice}" if advice else f"Error: {text}"
+    end = "" if text.endswith(("?", "!", ".")) else "."
+    return f"Error: {text}{end} {advice}" if advice else f"Error: {text}"
 
 
 def _advice(error: McpAdaptersError) -> str:
