@@ -29,6 +29,12 @@ if TYPE_CHECKING:
         TokenStore as TokenStore,
     )
     from mcp_adapters._toolbox import Toolbox as Toolbox
+    from mcp_adapters.asking import (
+        ElicitationAnswer as ElicitationAnswer,
+    )
+    from mcp_adapters.asking import (
+        ElicitationRequest as ElicitationRequest,
+    )
     from mcp_adapters.config import (
         ApiKeyAuth as ApiKeyAuth,
     )
@@ -237,6 +243,7 @@ _HOME = {
     "mcp_adapters._context": ("call_headers",),
     "mcp_adapters._tokens": ("FileTokenStore", "KeyringTokenStore", "MemoryTokenStore", "TokenStore"),
     "mcp_adapters._toolbox": ("Toolbox",),
+    "mcp_adapters.asking": ("ElicitationAnswer", "ElicitationRequest"),
     "mcp_adapters.config": (
         "ApiKeyAuth",
         "BasicAuth",

@@ -201,6 +201,7 @@ class Calls:
             retry_safe=safe is not None and safe.refusal(request.tool, request.annotations) is None,
             headers=request.headers,
             on_progress=way.progressed,
+            messenger=way.messenger,
         )
 
     def read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
@@ -258,7 +259,7 @@ def _copied(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 class _Way:
     """The end of the chain for one call: validate, send, read."""
 
-    __slots__ = ("_calls", "_messenger", "_on_progress", "_spec", "timeout")
+    __slots__ = ("_calls", "_on_progress", "_spec", "messenger", "timeout")
 
     def __init__(
         self,
@@ -271,7 +272,7 @@ class _Way:
         self._calls = calls
         self._spec = spec
         self.timeout = timeout
-        self._messenger = messenger
+        self.messenger = messenger
         self._on_progress = on_progress
 
     def send(self, request: CallRequest) -> ToolResult:
@@ -296,7 +297,7 @@ class _Way:
             total=total,
             message=message,
         )
-        self._messenger.tell(self._on_progress, news)
+        self.messenger.tell(self._on_progress, news)
         self._calls.progressed(news)
 
     def _prepared(self, request: CallRequest) -> tuple[Connection, dict[str, Any]]:

@@ -27,11 +27,14 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from mcp_adapters._context import sending
+from mcp_adapters._context import mirroring, sending
 from mcp_adapters._failures import Failures
 from mcp_adapters._guest import GuestLink
+from mcp_adapters._handlers import Messenger
 from mcp_adapters._handshake import DiedInProbe
 from mcp_adapters._link import Link, LinkEnded, LinkTimeout
+from mcp_adapters._mirrors import Mirrors
+from mcp_adapters._questions import Asking, Questions
 from mcp_adapters._transports import transport_for
 from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError
 
@@ -39,6 +42,8 @@ __all__ = ("Connection", "Observer", "Reconnect", "ServerState", "ServerStatus",
 
 logger = logging.getLogger(__name__)
 
+MAX_ROUNDS = 10
+"""Rounds of questions of one call; a server that needs more is broken."""
 MAX_PAGES = 1_000
 """Pages of one listing; a server that needs more is broken."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.25, 30.0
@@ -90,6 +95,17 @@ class Supervision:
     """From which level on servers are asked to log; None asks for nothing."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Manner:
+    """How one call is sent; see `Connection.call`."""
+
+    idle: float
+    retry_safe: bool
+    headers: Mapping[str, str] | None
+    mirrored: Mapping[str, str]
+    on_progress: ProgressFnT | None
+
+
 class Observer(Protocol):
     """Who is told what happens to a server; called on the background loop, must not wait."""
 
@@ -114,6 +130,7 @@ class Connection:
         server: What to connect to; its own timeouts come before those of `supervision`.
         supervision: How it is looked after.
         observer: Is told what happens.
+        questions: Answers what the server asks.
         loop: The user's event loop, on which a connected client lives; None without one.
 
     """
@@ -125,12 +142,16 @@ class Connection:
         *,
         supervision: Supervision,
         observer: Observer,
+        questions: Questions,
         loop: asyncio.AbstractEventLoop | None,
     ) -> None:
         self.key = key
         self._transport = transport_for(key, server, loop=loop)
         self._failures = Failures(key, self._transport)
         self._observer = observer
+        self._questions = questions
+        self._elsewhere = Asking(Messenger(loop))
+        self._asking: list[Asking] = []
         self._supervision = supervision
         self.log_level = supervision.log_level
         limit = getattr(server, "connect_timeout", None) or supervision.connect_timeout
@@ -144,6 +165,8 @@ class Connection:
         self._revival: asyncio.Task[None] | None = None
         self._failed_attempts = 0
         self._next_attempt = 0.0
+        self.mirrors = Mirrors()
+        """What the last listing says of headers that repeat arguments."""
         self.last_error: McpAdaptersError | None = None
         """The latest failure of the connection."""
 
@@ -196,6 +219,19 @@ class Connection:
     def logged(self, level: str, logger: str | None, data: Any) -> None:
         """Pass a log message of the server on."""
         self._observer.logged(self.key, level, logger, data)
+
+    @property
+    def elicits(self) -> bool:
+        """Whether somebody answers what the server asks."""
+        return self._questions.elicits
+
+    async def elicited(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a question that came on a way of its own.
+
+        The protocol does not say which call it belongs to: with one call in flight it is that one.
+        """
+        asking = self._asking[0] if len(self._asking) == 1 else self._elsewhere
+        return await self._questions.elicited(params, asking)
 
     def tools_changed(self) -> None:
         """Pass on that the server's tools have changed."""
@@ -323,6 +359,12 @@ class Connection:
             return await self._pages()
 
     async def _pages(self) -> list[dict[str, Any]]:
+        pages = await self._all_pages()
+        modern = self._link is not None and self._link.modern
+        self.mirrors = Mirrors.of(pages) if modern else Mirrors()
+        return pages
+
+    async def _all_pages(self) -> list[dict[str, Any]]:
         pages: list[dict[str, Any]] = []
         cursors: set[str] = set()
         cursor: str | None = None
@@ -357,6 +399,7 @@ class Connection:
         retry_safe: bool = False,
         headers: Mapping[str, str] | None = None,
         on_progress: ProgressFnT | None = None,
+        messenger: Messenger | None = None,
     ) -> dict[str, Any]:
         """One `tools/call`, as JSON.
 
@@ -368,8 +411,11 @@ class Connection:
                 way is then sent once more.
             headers: For the HTTP requests of this call; None for none.
             on_progress: Told of progress, on the background loop.
+            messenger: Brings the server's questions to where the call was made; None means to where
+                the toolbox was opened.
 
         Raises:
+            ProtocolError: The server asks for what nobody answers, or does not stop asking.
             ToolExecutionError: The server answered with a JSON-RPC error.
             ToolTimeoutError: No answer in time; `limit` says by which limit.
             ConnectionLostError: The connection ended; `outcome` says whether the call was sent.
@@ -378,33 +424,77 @@ class Connection:
             ToolboxClosedError: The connection is closed.
 
         """
-        request = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
-        idle = timeout or self._call_timeout
+        asking = Asking(messenger or self._elsewhere.messenger, tool)
+        params = CallToolRequestParams(name=tool, arguments=dict(arguments))
+        manner = _Manner(
+            idle=timeout or self._call_timeout,
+            retry_safe=retry_safe,
+            headers=headers,
+            mirrored=self.mirrors.headers(tool, arguments),
+            on_progress=on_progress,
+        )
         async with self._places:
+            self._asking.append(asking)
             try:
-                return await self._called(request, tool, idle, headers, on_progress)
-            except ConnectionLostError as error:
-                if not error.retriable and not (retry_safe and error.outcome == "unknown"):
-                    raise
-                try:
-                    return await self._called(request, tool, idle, headers, on_progress)
-                except ConnectError as gone:
-                    # The first error says more: what became of the call, and that the server is away.
-                    raise error from gone
+                return await self._rounds(params, asking, manner)
+            finally:
+                self._asking.remove(asking)
 
-    async def _called(
-        self,
-        request: CallToolRequest,
-        tool: str,
-        idle: float,
-        headers: Mapping[str, str] | None,
-        on_progress: ProgressFnT | None,
-    ) -> dict[str, Any]:
-        link = await self._live()
-        total = self._supervision.total_timeout
+    async def _rounds(self, params: CallToolRequestParams, asking: Asking, manner: _Manner) -> dict[str, Any]:
+        """Call, and call on with the answers as long as the server asks.
+
+        Source: MCP 2026-07-28, basic/patterns, "Multi Round-Trip Requests".
+        """
+        for number in range(MAX_ROUNDS):
+            answer = await self._sent(CallToolRequest(params=params), manner)
+            match answer.get("resultType", "complete"):
+                case "complete":
+                    return answer
+                case "input_required":
+                    params = await self._next_round(params, answer, asking, number)
+                case _:
+                    raise self._failures.not_a_result(params.name)
+        raise self._failures.asks_for_ever(params.name, MAX_ROUNDS)
+
+    async def _next_round(
+        self, params: CallToolRequestParams, answer: Mapping[str, Any], asking: Asking, number: int
+    ) -> CallToolRequestParams:
+        requests, state = answer.get("inputRequests") or {}, answer.get("requestState")
+        if not requests:
+            await asyncio.sleep(min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S))
+        responses = {name: await self._responded(request, asking) for name, request in requests.items()}
+        told = {"name": params.name, "arguments": params.arguments}
+        more = {"inputResponses": responses or None, "requestState": state}
+        return CallToolRequestParams.model_validate(
+            {**told, **{k: v for k, v in more.items() if v is not None}}
+        )
+
+    async def _responded(self, request: Mapping[str, Any], asking: Asking) -> dict[str, Any]:
+        if request.get("method") != "elicitation/create" or not self._questions.elicits:
+            raise self._failures.asks_back(asking.tool or "")
+        return await self._questions.elicited(request.get("params") or {}, asking)
+
+    async def _sent(self, request: CallToolRequest, manner: _Manner) -> dict[str, Any]:
+        """Send one request, and once more when that can do no harm."""
         try:
-            with sending(headers):
-                answer = await link.request(request, idle=idle, total=total, on_progress=on_progress)
+            return await self._called(request, manner)
+        except ConnectionLostError as error:
+            if not error.retriable and not (manner.retry_safe and error.outcome == "unknown"):
+                raise
+            try:
+                return await self._called(request, manner)
+            except ConnectError as gone:
+                # The first error says more: what became of the call, and that the server is away.
+                raise error from gone
+
+    async def _called(self, request: CallToolRequest, manner: _Manner) -> dict[str, Any]:
+        link = await self._live()
+        tool, total = request.params.name, self._supervision.total_timeout
+        try:
+            with sending(manner.headers), mirroring(manner.mirrored):
+                return await link.request(
+                    request, idle=manner.idle, total=total, on_progress=manner.on_progress
+                )
         except LinkEnded as ended:
             if self._state == "closed":
                 raise self._failures.closed() from ended
@@ -414,13 +504,6 @@ class Connection:
                 link.end()
             failure = self._failures.calling(error, tool, end=link.retire)
             raise failure from (failure.__cause__ or error)
-        match answer.get("resultType", "complete"):
-            case "complete":
-                return answer
-            case "input_required":
-                raise self._failures.asks_back(tool)
-            case _:
-                raise self._failures.not_a_result(tool)
 
     async def _lost(
         self, link: Link, phase: Literal["list", "call"], tool: str | None = None

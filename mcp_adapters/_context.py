@@ -10,10 +10,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ("call_headers", "sending")
+__all__ = ("call_headers", "mirrored_headers", "mirroring", "sending")
 
 call_headers: ContextVar[Mapping[str, str] | None] = ContextVar("mcp_adapters_call_headers", default=None)
 """HTTP headers for the calls made in this context; None for none. Other transports ignore them."""
+
+mirrored_headers: ContextVar[Mapping[str, str]] = ContextVar("mcp_adapters_mirrored_headers", default={})  # noqa: B039 - never changed
+"""HTTP headers that repeat arguments of the call; see `_mirrors`."""
 
 
 @contextmanager
@@ -30,3 +33,13 @@ def sending(headers: Mapping[str, str] | None) -> Iterator[None]:
         yield
     finally:
         call_headers.reset(token)
+
+
+@contextmanager
+def mirroring(headers: Mapping[str, str]) -> Iterator[None]:
+    """Give the call that is sent inside the block headers that repeat its arguments."""
+    token = mirrored_headers.set(headers)
+    try:
+        yield
+    finally:
+        mirrored_headers.reset(token)

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from mcp_adapters._connection import Connection, ServerState, ServerStatus, Supervision
 from mcp_adapters._handlers import Messenger
+from mcp_adapters._questions import Questions
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
 from mcp_adapters.errors import ConfigError, McpAdaptersError, ToolboxClosedError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
@@ -176,7 +177,12 @@ class Engine:
 
     def _connection(self, key: str) -> Connection:
         return Connection(
-            key, self.servers[key], supervision=self._supervision, observer=self, loop=self._loop
+            key,
+            self.servers[key],
+            supervision=self._supervision,
+            observer=self,
+            questions=Questions(key, self._handlers),
+            loop=self._loop,
         )
 
     # -- what connections tell ----------------------------------------------------------------
@@ -244,7 +250,8 @@ class Engine:
     async def _listing(self, connection: Connection) -> Listing | McpAdaptersError:
         try:
             await connection.open()
-            return read_listing(connection.key, await connection.list_pages())
+            pages = await connection.list_pages()
+            return read_listing(connection.key, pages, forbidden=connection.mirrors.invalid)
         except McpAdaptersError as error:
             return error
 

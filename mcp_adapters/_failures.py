@@ -145,6 +145,15 @@ class Failures:
             phase="call",
         )
 
+    def asks_for_ever(self, tool: str, rounds: int) -> ProtocolError:
+        """Name a call that leads to one question after another."""
+        return ProtocolError(
+            f"tool {tool!r} of server {self._key!r} asked for input {rounds} times without giving a result",
+            server=self._key,
+            tool=tool,
+            phase="call",
+        )
+
     def discovery(self, reason: str) -> DiscoveryError:
         """Name a listing that cannot be used."""
         return DiscoveryError(

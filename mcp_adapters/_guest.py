@@ -15,7 +15,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED
 
-from mcp_adapters._link import Inbox, Link, LinkEnded, Request, answered
+from mcp_adapters._link import Inbox, Link, LinkEnded, Pulse, Request, answered
 from mcp_adapters.errors import SyncCallInEventLoopError
 
 __all__ = ("GuestLink",)
@@ -64,7 +64,7 @@ class GuestLink(Link):
 
         async def there() -> dict[str, Any]:
             return await answered(
-                self.session, request, idle=idle, total=total, on_progress=_hopping(on_progress, home)
+                self.session, request, Pulse(idle), total=total, on_progress=_hopping(on_progress, home)
             )
 
         home = asyncio.get_running_loop()

@@ -1,7 +1,7 @@
-"""Brings news to the user's functions, on the loop or thread where the user is.
+"""Brings news and questions to the user's functions, on the loop or thread where the user is.
 
 In: a function of the user's and its argument, from the background loop. Out: a call of it on the
-event loop that opened the toolbox, or on one worker thread, in order. Nobody here waits for it.
+user's event loop, or on a worker thread. Nobody waits for whoever hears news; who asks, awaits the answer.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import contextlib
 import inspect
 import logging
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from threading import Thread
 from typing import Any, TypeVar
 
 __all__ = ("Messenger", "running_loop")
 
 logger = logging.getLogger(__name__)
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 
@@ -46,6 +48,20 @@ class Messenger:
         with contextlib.suppress(RuntimeError):  # the interpreter is ending and takes no more work
             self._worker.submit(copy_context().run, _finish, function, news)
 
+    async def ask(self, function: Callable[[T], Awaitable[R] | R], question: T) -> R:
+        """Have `function(question)` called and give what it answers or raises.
+
+        Each question has a thread of its own where there is no loop: somebody may be thinking. When
+        the waiting ends before the answer, the answer is not heard.
+        """
+        if self._loop is not None and not self._loop.is_closed():
+            answer = asyncio.run_coroutine_threadsafe(_asked(function, question), self._loop)
+            return await asyncio.wrap_future(answer)
+        future: Future[R] = Future()
+        run = copy_context().run
+        Thread(target=run, args=(_fill, future, function, question), daemon=True).start()
+        return await asyncio.wrap_future(future)
+
     def __enter__(self) -> Messenger:
         return self
 
@@ -71,6 +87,20 @@ def _start(function: Callable[[Any], Awaitable[None] | None], news: Any) -> None
 
 def _finish(function: Callable[[Any], Awaitable[None] | None], news: Any) -> None:
     asyncio.run(_told(function, news))
+
+
+def _fill(future: Future[R], function: Callable[[T], Awaitable[R] | R], question: T) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(asyncio.run(_asked(function, question)))
+    except BaseException as error:  # noqa: BLE001 - it is raised where the answer is awaited
+        future.set_exception(error)
+
+
+async def _asked(function: Callable[[T], Awaitable[R] | R], question: T) -> R:
+    answer = function(question)
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 async def _told(function: Callable[[Any], Awaitable[None] | None], news: Any) -> None:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+import math
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 from typing import Any, Literal, Protocol, TypeAlias
@@ -28,6 +29,7 @@ from mcp_types import (
     CONNECTION_CLOSED,
     CallToolRequest,
     CallToolResult,
+    ElicitResult,
     EmptyResult,
     Implementation,
     InputRequiredResult,
@@ -42,6 +44,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
+from mcp_adapters._context import mirrored_headers
 from mcp_adapters._handshake import Protocol as ProtocolChoice
 from mcp_adapters._handshake import negotiate
 
@@ -51,8 +54,10 @@ __all__ = (
     "LinkEnded",
     "LinkTimeout",
     "Opener",
+    "Pulse",
     "Request",
     "answered",
+    "holding",
     "leaf",
     "session_over",
 )
@@ -99,6 +104,15 @@ class Inbox(Protocol):
     log_level: LoggingLevel | None
     """From which level on the server is asked to log; None asks for nothing."""
 
+    @property
+    def elicits(self) -> bool:
+        """Whether `elicited` may be called: somebody answers what the server asks."""
+        ...
+
+    async def elicited(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer what the server asks, as JSON; takes as long as a person takes."""
+        ...
+
     def logged(self, level: str, logger: str | None, data: Any) -> None:
         """Take a log message of the server."""
         ...
@@ -127,6 +141,8 @@ class Link:
         self._over = anyio.Event()
         self._retired = False
         self._in_flight = 0
+        self.pulses: set[Pulse] = set()
+        """The requests that are being waited for."""
         self._session: ClientSession | None = None
         self._task: asyncio.Task[None] | None = None
         self.cause: BaseException | None = None
@@ -136,6 +152,11 @@ class Link:
     def alive(self) -> bool:
         """Whether requests can be sent."""
         return self._session is not None and not self._retired and not self._over.is_set()
+
+    @property
+    def modern(self) -> bool:
+        """Whether the server speaks the protocol without a handshake, 2026-07-28 or later."""
+        return self._session is not None and self._session.protocol_version in MODERN_PROTOCOL_VERSIONS
 
     @property
     def session(self) -> ClientSession:
@@ -217,7 +238,8 @@ class Link:
         """Hear of changes on a modern connection; on older ones they come unasked."""
         capabilities = session.server_capabilities
         tools = capabilities.tools if capabilities else None
-        if session.protocol_version not in MODERN_PROTOCOL_VERSIONS or not (tools and tools.list_changed):
+        modern = session.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if not modern or not (tools and tools.list_changed):
             return
         while True:
             try:
@@ -255,7 +277,8 @@ class Link:
         """
         self._in_flight += 1
         try:
-            return await answered(self.session, request, idle=idle, total=total, on_progress=on_progress)
+            with Pulse.of(self.pulses, idle) as pulse:
+                return await answered(self.session, request, pulse, total=total, on_progress=on_progress)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED and await self._is_over():
                 raise LinkEnded from error
@@ -278,26 +301,74 @@ class Link:
         return self.cause
 
 
+class Pulse:
+    """The idle time of one request: it begins anew at every sign of life, and can stand still.
+
+    Args:
+        idle: Seconds without a sign of life after which the request is given up.
+
+    """
+
+    def __init__(self, idle: float) -> None:
+        self.idle = idle
+        self.scope = anyio.CancelScope()
+        self._holds = 0
+
+    @classmethod
+    @contextlib.contextmanager
+    def of(cls, pulses: set[Pulse], idle: float) -> Iterator[Pulse]:
+        """Keep a pulse among those of a link as long as its request is waited for."""
+        pulse = cls(idle)
+        pulses.add(pulse)
+        try:
+            yield pulse
+        finally:
+            pulses.discard(pulse)
+
+    def beat(self) -> None:
+        """Take note of a sign of life."""
+        self.scope.deadline = math.inf if self._holds else anyio.current_time() + self.idle
+
+    def hold(self, change: Literal[1, -1]) -> None:
+        """Let the time stand still, or let it begin anew when nobody holds it any more."""
+        self._holds += change
+        self.beat()
+
+
+@contextlib.contextmanager
+def holding(pulses: set[Pulse]) -> Iterator[None]:
+    """Let the idle time of these requests stand still: a person is being asked."""
+    held = list(pulses)
+    for pulse in held:
+        pulse.hold(1)
+    try:
+        yield
+    finally:
+        for pulse in held:
+            pulse.hold(-1)
+
+
 async def answered(
     session: ClientSession,
     request: Request,
+    pulse: Pulse,
     *,
-    idle: float,
     total: float | None,
     on_progress: ProgressFnT | None,
 ) -> dict[str, Any]:
     """Send a request over a session, with both limits; arguments and errors as `Link.request`."""
-    with anyio.move_on_after(total) as whole, anyio.move_on_after(idle) as pause:
+    pulse.beat()
+    with anyio.move_on_after(total) as whole, pulse.scope:
 
         async def beat(progress: float, total: float | None, message: str | None) -> None:
-            pause.deadline = anyio.current_time() + idle
+            pulse.beat()
             if on_progress is not None:
                 await on_progress(progress, total, message)
 
         return await _answer(session, request, beat)
     if whole.cancelled_caught and total is not None:
         raise LinkTimeout("total", total)
-    raise LinkTimeout("idle", idle)
+    raise LinkTimeout("idle", pulse.idle)
 
 
 async def _answer(session: ClientSession, request: Request, on_progress: ProgressFnT) -> dict[str, Any]:
@@ -325,6 +396,8 @@ class _WireDispatcher(JSONRPCDispatcher[Any]):
         if method == "server/discover" and opts is not None:
             # The SDK's fixed limit would take a slow modern server for an old one.
             opts.pop("timeout", None)
+        if method == "tools/call" and opts is not None and (mirrored := mirrored_headers.get()):
+            opts["headers"] = {**opts.get("headers", {}), **mirrored}
         raw = await super().send_raw_request(method, params, opts, **options)
         aside = _aside.get()
         if aside is None or method not in _EMPTY or raw.get("resultType", "complete") != "complete":
@@ -339,8 +412,9 @@ class _WireDispatcher(JSONRPCDispatcher[Any]):
             self.link.end()
 
 
-def session_options(inbox: Inbox) -> dict[str, Any]:
-    """What every session and client is made with: who we are, and who listens."""
+def session_options(link: Link) -> dict[str, Any]:
+    """What every session and client is made with: who we are, who listens, and who answers."""
+    inbox = link.inbox
 
     async def on_log(params: LoggingMessageNotificationParams) -> None:
         inbox.logged(params.level, params.logger, params.data)
@@ -349,7 +423,14 @@ def session_options(inbox: Inbox) -> dict[str, Any]:
         if isinstance(message, ToolListChangedNotification):
             inbox.tools_changed()
 
+    async def on_elicitation(_: Any, params: Any) -> ElicitResult:
+        with holding(link.pulses):
+            asked = params.model_dump(by_alias=True, mode="json", exclude_none=True)
+            return ElicitResult.model_validate(await inbox.elicited(asked))
+
     return {
+        # Its presence alone tells servers that somebody answers.
+        "elicitation_callback": on_elicitation if inbox.elicits else None,
         "logging_callback": on_log,
         "log_level": inbox.log_level,
         "message_handler": on_message,
@@ -372,9 +453,7 @@ async def session_over(
     """Build a session over a transport's streams, enter it and negotiate the protocol."""
     dispatcher = _WireDispatcher(*streams)
     dispatcher.link = link
-    session = await stack.enter_async_context(
-        ClientSession(dispatcher=dispatcher, **session_options(link.inbox))
-    )
+    session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher, **session_options(link)))
     await negotiate(session, protocol)
     await ask_for_logs(session, link.inbox.log_level)
     return session

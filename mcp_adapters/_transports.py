@@ -160,7 +160,7 @@ class _InProcess(Transport):
         self._server = server
 
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
-        client = Client(self._server, mode=self.protocol, cache=None, **session_options(link.inbox))
+        client = Client(self._server, mode=self.protocol, cache=None, **session_options(link))
         session = (await stack.enter_async_context(client)).session
         await ask_for_logs(session, link.inbox.log_level)
         return session

@@ -51,12 +51,15 @@ class Catalog:
     """How a model's arguments are brought into the server's form, by (server, tool)."""
 
 
-def read_listing(server: str, pages: Iterable[Mapping[str, Any]]) -> Listing:
+def read_listing(
+    server: str, pages: Iterable[Mapping[str, Any]], *, forbidden: Mapping[str, str] | None = None
+) -> Listing:
     """Read the pages of a `tools/list` leniently.
 
     Args:
         server: The server's key in the configuration.
         pages: The results as JSON, in order.
+        forbidden: Tool name -> why the transport's rules forbid it; None for no such tools.
 
     Returns:
         Every entry that has a name, each name once, and a `SkippedTool` for every other entry.
@@ -73,7 +76,8 @@ def read_listing(server: str, pages: Iterable[Mapping[str, Any]]) -> Listing:
         elif name in tools:
             malformed.append(_listed_twice(server, name))
         else:
-            tools[name] = ListedTool(server=server, name=name, definition=entry)
+            problem = (forbidden or {}).get(name)
+            tools[name] = ListedTool(server=server, name=name, definition=entry, problem=problem)
     return Listing(server=server, tools=tuple(tools.values()), malformed=tuple(malformed))
 
 
@@ -159,9 +163,10 @@ def build(
 
 
 def _checked(tool: ListedTool, limits: SchemaLimits) -> Verdict:
-    if "inputSchema" in tool.definition:
+    reason = tool.problem
+    if reason is None and "inputSchema" in tool.definition:
         return check(tool.definition["inputSchema"], limits=limits)
-    problem = SchemaProblem(pointer="", reason="it has no inputSchema at all", remedy=_REMEDY)
+    problem = SchemaProblem(pointer="", reason=reason or "it has no inputSchema at all", remedy=_REMEDY)
     return Verdict(schema=None, problems=(problem,), repairs=())
 
 

@@ -3,7 +3,8 @@
 In: nothing. Out: frozen values, one for each kind of news, and `Handlers`, which holds the user's
 functions. A handler may be synchronous or asynchronous. It runs where the user is: on the event loop
 that opened the toolbox, or in a worker thread, in order, when it was opened synchronously. What it
-raises is logged and harms nobody.
+raises is logged and harms nobody. A handler that answers a question of a server runs where the call
+is made that led to the question.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from mcp_adapters.asking import OnElicitation
 from mcp_adapters.spec import OnProgress
 
 __all__ = ("Handlers", "LogLevel", "LogMessage", "StateChange", "ToolsChange")
@@ -63,3 +65,9 @@ class Handlers:
     log: Callable[[LogMessage], Awaitable[None] | None] | None = None
     tools_changed: Callable[[ToolsChange], Awaitable[None] | None] | None = None
     progress: OnProgress | None = None
+    elicitation: OnElicitation | None = None
+    """Answers what servers ask of the person in the middle of a call. None: servers are told that nobody
+    is there to be asked. What it raises, and an answer that does not fit the question, count as "cancel"."""
+    answer_timeout: float = 600.0
+    """Seconds that an answer may take; then it counts as "cancel". A call's own idle time stands still
+    meanwhile."""

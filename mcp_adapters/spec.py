@@ -103,6 +103,8 @@ class ListedTool:
     """The server's own name for the tool, byte for byte."""
     definition: Mapping[str, Any]
     """The entry as it came over the wire; nothing in it is trusted or known to be well-formed."""
+    problem: str | None = None
+    """Why the transport's rules forbid the tool; None when they do not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

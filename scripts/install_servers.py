@@ -40,6 +40,8 @@ NPM_PACKAGES = {
     # Alone and with this zod, which it imports without declaring it: that is what its users get, and
     # what makes every one of its schemas come out empty.
     "node-gitlab": {"@modelcontextprotocol/server-gitlab": "2025.4.25", "zod": "4.6.7"},
+    "conformance": {"@modelcontextprotocol/conformance": "0.1.16"},
+    "conformance-alpha": {"@modelcontextprotocol/conformance": "0.2.0-alpha.12"},
 }
 """Folder -> package -> exact version. They run on Node 20 and later."""
 
@@ -102,7 +104,7 @@ def _install_npm(folder: str, packages: Mapping[str, str]) -> str:
     """Bring one folder's node_modules to exactly these versions; the answer is one line for people."""
     home = SERVERS / folder
     stamp = SERVERS / f"{folder}.json"
-    names = ", ".join(name for name in packages if "server" in name)
+    names = ", ".join(name for name in packages if name.startswith("@"))
     if _installed(stamp, packages):
         return f"already there: {names}"
     npm = shutil.which("npm")

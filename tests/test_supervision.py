@@ -33,6 +33,7 @@ from mcp_adapters import (
     ToolTimeoutError,
     _connection,
 )
+from mcp_adapters._questions import Questions
 
 from .conftest import Wire, tool
 
@@ -136,7 +137,12 @@ async def test_a_server_that_stays_away_for_ever_is_put_off_by_no_more_than_the_
     heard = Heard()
     observer = SimpleNamespace(state_changed=lambda *_: heard("state"))
     connection = _connection.Connection(
-        "away", StdioServer(command="x"), supervision=_connection.Supervision(), observer=observer, loop=None
+        "away",
+        StdioServer(command="x"),
+        supervision=_connection.Supervision(),
+        observer=observer,
+        questions=Questions("away", Handlers()),
+        loop=None,
     )
     for _ in range(5_000):
         connection._put_off()

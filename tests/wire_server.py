@@ -12,11 +12,15 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
     answers   what calls are answered with, by tool name: an object with `result` or `error`
     at_start  "exit": end at once with code 3 and a word on stderr; "silent": answer nothing, ever;
               "noise": print text that is no message before and between messages
+    question  the parameters of what the tools `ask` and `ask_again` ask the person
+    state     the request state that modern questions carry (default: none)
 
 What else a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
 isError, `refuse` answers a JSON-RPC error, `picture` sends text and an image, `structured` sends
 structured content, `die` ends the process, `die_once` does so at its first call, `hang` never answers, `log` logs
-before it answers, `announce` says that the list of tools has changed; everything else answers "ok".
+before it answers, `announce` says that the list of tools has changed, `ask` asks the person and answers what
+came back as JSON text, `ask_again` never stops asking, `ask_model` wants a model's word; everything else
+answers "ok".
 """
 
 from __future__ import annotations
@@ -100,7 +104,11 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
         if params["name"] == "announce":
             about = {"io.modelcontextprotocol/subscriptionId": SUBSCRIPTION[0]} if SUBSCRIPTION else {}
             say("notifications/tools/list_changed", {"_meta": about})
-        outcome = scripted(script, params["name"]) or called(params["name"], params.get("arguments") or {})
+        outcome = (
+            asked(script, params)
+            or scripted(script, params["name"])
+            or called(params["name"], params.get("arguments") or {})
+        )
         if outcome is None:
             return
         reply.update(outcome)
@@ -138,6 +146,31 @@ def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
     elif start + size < len(tools):
         result["nextCursor"] = str(start + size)
     return result
+
+
+def asked(script: dict[str, Any], params: dict[str, Any]) -> dict[str, Any] | None:
+    if not params["name"].startswith("ask"):
+        return None
+    question = {"method": "elicitation/create", "params": script.get("question")}
+    if params["name"] == "ask_model":
+        question = {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 10}}
+    if not script.get("era", "").startswith("modern"):
+        return {"result": {"content": [text(json.dumps(ask(question)))]}}
+    if "inputResponses" in params and params["name"] == "ask":
+        came = {"answer": params["inputResponses"]["q"], "state": params.get("requestState")}
+        return {"result": {"resultType": "complete", "content": [text(json.dumps(came))]}}
+    state = {"requestState": script["state"]} if "state" in script else {}
+    return {"result": {"resultType": "input_required", "inputRequests": {"q": question}, **state}}
+
+
+def ask(question: dict[str, Any]) -> Any:
+    """Ask the client, as servers of the handshake years do, and wait for what it says."""
+    print(json.dumps({"jsonrpc": "2.0", "id": "q", **question}), flush=True)
+    for line in sys.stdin:
+        message = json.loads(line)
+        if message.get("id") == "q":
+            return {"answer": message.get("result") or message.get("error")}
+    return None
 
 
 def scripted(script: dict[str, Any], name: str) -> dict[str, Any] | None:
