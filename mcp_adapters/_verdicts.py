@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx2
@@ -153,9 +155,22 @@ def _refusal(response: httpx2.Response, words: str, advice: str) -> str:
 
 
 def _retry_after(response: httpx2.Response) -> float | None:
-    """Seconds; a date (RFC 9110, section 10.2.3) is not read."""
+    """Seconds; to a date from the server's own time, when it tells it (RFC 9110, section 10.2.3)."""
     value = response.headers.get("retry-after", "").strip()
-    return float(value) if re.fullmatch(r"[0-9]{1,9}", value) else None
+    if re.fullmatch(r"[0-9]{1,9}", value):
+        return float(value)
+    until = _timestamp(value)
+    if until is None:
+        return None
+    now = _timestamp(response.headers.get("date", ""))
+    return max(0.0, until - (time.time() if now is None else now))
+
+
+def _timestamp(date: str) -> float | None:
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _way_out(response: httpx2.Response) -> str:

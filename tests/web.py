@@ -69,11 +69,12 @@ class Front:
 class Web:
     """A server on a port of 127.0.0.1; use it with `with`."""
 
-    def __init__(self, make_app: Callable[[str], Any]) -> None:
+    def __init__(self, make_app: Callable[[str], Any], *, certificate: str | None = None) -> None:
         self._make_app = make_app
+        self._certificate = certificate
         self._socket: socket.socket | None = None
         self._bind(0)
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
         self.front = Front(make_app(self.url))
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
@@ -110,7 +111,13 @@ class Web:
             self._bind(self.port)
             self.front.app = self._make_app(self.url)
         config = uvicorn.Config(
-            self.front, log_level="critical", lifespan="on", ws="none", timeout_graceful_shutdown=1
+            self.front,
+            log_level="critical",
+            lifespan="on",
+            ws="none",
+            date_header=False,
+            timeout_graceful_shutdown=1,
+            ssl_certfile=self._certificate,
         )
         self._server = uvicorn.Server(config)
         sockets = [self._socket]

@@ -18,6 +18,7 @@ from pydantic import SecretStr
 
 from mcp_adapters.errors import ConfigError
 
+from .auth import read_oauth
 from .keys import (
     ALLOWING,
     DENYING,
@@ -185,7 +186,31 @@ def _read_fields(reading: _Reading) -> None:
     for name in ("env", "headers"):
         if isinstance(pairs := reading.values.get(name), Mapping):
             reading.values[name] = {key: value for key, value in pairs.items() if value is not None}
+    if "oauth" in extra and "url" in reading.values and not _shows_credentials(reading):
+        _read_oauth(reading, extra)
     reading.values["extra"] = extra
+
+
+def _shows_credentials(reading: _Reading) -> bool:
+    """Whether a header does already what signing in is for."""
+    headers = reading.values.get("headers")
+    return isinstance(headers, Mapping) and any(str(name).lower() == "authorization" for name in headers)
+
+
+def _read_oauth(reading: _Reading, extra: dict[str, Any]) -> None:
+    """Take what is said of signing in; what says nothing here stays among the unused keys."""
+    if "auth" in reading.values:
+        reading.add("says the same as 'auth'; keep one", "oauth")
+        return
+    try:
+        auth, rest = read_oauth(extra.pop("oauth"))
+    except ValueError as error:
+        reading.add(str(error), "oauth")
+        return
+    if auth is not None:
+        reading.values["auth"] = auth
+    if rest:
+        extra["oauth"] = rest
 
 
 def _filled(reading: _Reading, value: Any, at: str, name: str, depth: int = 0) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
+from mcp_adapters import ConfigError
 from mcp_adapters.config import HttpServer, OAuth, SseServer, StdioServer, load_servers
 
 if TYPE_CHECKING:
@@ -386,3 +387,66 @@ def test_the_given_mapping_stays_as_it_was() -> None:
     load_servers(source, environ={"T": "t"})
 
     assert json.dumps(source) == before
+
+
+@pytest.mark.parametrize(
+    ("oauth", "auth", "kept"),
+    [
+        ({}, OAuth(), None),
+        (
+            {"clientId": "x", "callbackPort": 8080},
+            OAuth(client_id="x", redirect_uri="http://localhost:8080/callback"),
+            None,
+        ),
+        ({"enabled": True, "scopes": ["a", "b"]}, OAuth(scopes=("a", "b")), None),
+        ({"enabled": False, "clientId": "x"}, None, None),
+        ({"clientId": "x", "clientSecret": "y"}, OAuth(client_id="x", client_secret="y"), None),
+        (
+            {"redirectUri": "http://localhost:7777/oauth/callback", "callbackPort": 1},
+            OAuth(redirect_uri="http://localhost:7777/oauth/callback"),
+            None,
+        ),
+        (
+            {"clientId": "x", "issuer": "https://as.example", "tokenUrl": "https://as.example/token"},
+            OAuth(client_id="x", issuer="https://as.example"),
+            {"tokenUrl": "https://as.example/token"},
+        ),
+    ],
+)
+def test_what_other_programs_say_of_signing_in_is_used(
+    oauth: dict[str, Any], auth: OAuth | None, kept: dict[str, Any] | None
+) -> None:
+    server = load_servers({"a": {"url": "https://x.example/mcp", "oauth": oauth}}, environ={})["a"]
+
+    assert (server.auth, server.extra.get("oauth")) == (auth, kept)
+
+
+def test_signing_in_is_left_alone_beside_a_header_that_shows_credentials() -> None:
+    oauth = {"clientId": "x"}
+    entry = {"url": "https://x.example/mcp", "oauth": oauth, "headers": {"authorization": "Bearer t"}}
+    server = load_servers({"a": entry}, environ={})["a"]
+
+    assert (server.auth, server.extra["oauth"]) == (None, oauth)
+
+
+@pytest.mark.parametrize(
+    ("oauth", "more", "problem"),
+    [
+        ("yes", {}, "must be an object"),
+        ({"clientId": 5}, {}, "'client_id'"),
+        ({"clientSecret": "s3cret"}, {}, "needs 'client_id'"),
+        ({"callbackPort": "s3cret"}, {}, "'redirect_uri' must be of the form"),
+        ({"clientId": "x"}, {"auth": "t0ken"}, "says the same as 'auth'"),
+    ],
+)
+def test_what_cannot_be_used_of_signing_in_is_named_without_values(
+    oauth: Any, more: dict[str, Any], problem: str
+) -> None:
+    entry = {"url": "https://x.example/mcp", "oauth": oauth, **more}
+    with pytest.raises(ConfigError) as caught:
+        load_servers({"a": entry}, environ={})
+
+    [told] = caught.value.problems
+    assert told.field == "oauth"
+    assert problem in told.message
+    assert "s3cret" not in str(caught.value)

@@ -44,7 +44,7 @@ ENTRIES: list[dict[str, Any]] = [
     {"url": "https://LITERAL@example.com/mcp?LITERAL"},
     {"url": "https://example.com/sse", "auth": "LITERAL"},
     {"url": "https://example.com/sse", "auth": {"CLIENT_ID": "a", "CLIENT_SECRET": "${S}"}},
-    {"url": "https://example.com/sse", "oauth": {"clientSecret": "LITERAL"}},
+    {"url": "https://example.com/sse", "oauth": {"clientId": "x", "clientSecret": "LITERAL"}},
     {"url": "https://example.com/sse", "headers": {"X-Key": "LITERAL"}, "disabled": True},
     {"url": "https://[${HOST}/?key=LITERAL", "disabled": True},
 ]
