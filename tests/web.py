@@ -69,11 +69,13 @@ class Front:
 class Web:
     """A server on a port of 127.0.0.1; use it with `with`."""
 
-    def __init__(self, make_app: Callable[[str], Any], *, certificate: str | None = None) -> None:
+    def __init__(
+        self, make_app: Callable[[str], Any], *, certificate: str | None = None, port: int = 0
+    ) -> None:
         self._make_app = make_app
         self._certificate = certificate
         self._socket: socket.socket | None = None
-        self._bind(0)
+        self._bind(port)
         self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
         self.front = Front(make_app(self.url))
         self._server: uvicorn.Server | None = None
