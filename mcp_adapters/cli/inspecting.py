@@ -86,11 +86,12 @@ def _software(server: dict[str, Any]) -> str:
 
 def _row(tool: dict[str, Any]) -> list[str]:
     arguments = [name if name in tool["required"] else f"[{name}]" for name in tool["arguments"]]
+    renamed = tool["name"] not in (tool["original"], f"{tool['server']}_{tool['original']}")
     return [
         tool["name"],
-        line(tool["original"], limit=80),
+        line(tool["original"], limit=80) if renamed else "",
         line(" ".join(arguments), limit=60),
-        line(tool["description"]),
+        line(tool["description"], limit=100),
     ]
 
 

@@ -57,6 +57,7 @@ def servers_of(source: str | None, command: Sequence[str]) -> str | Mapping[str,
     return found
 
 
+_SAYING_NOTHING = frozenset({"/", "build", "dist", "index", "main", "src"})
 _RUNNERS = frozenset({"bunx", "deno", "node", "npx", "python", "python3", "uv", "uvx"})
 
 
@@ -64,4 +65,6 @@ def _program(command: Sequence[str]) -> str:
     """A key from the name of the program, or of what a runner of programs is told to run."""
     words = [word for word in command if not word.startswith("-")]
     named = words[1] if Path(command[0]).stem in _RUNNERS and len(words) > 1 else command[0]
-    return server_key(Path(named).name.removesuffix(".js").removesuffix(".py"))
+    parts = [part.removesuffix(".js").removesuffix(".py") for part in Path(named).parts]
+    telling = [part for part in parts if part not in _SAYING_NOTHING]
+    return server_key(telling[-1] if telling else None)
