@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx2
@@ -153,9 +156,31 @@ def _refusal(response: httpx2.Response, words: str, advice: str) -> str:
 
 
 def _retry_after(response: httpx2.Response) -> float | None:
-    """Seconds; a date (RFC 9110, section 10.2.3) is not read."""
+    """Seconds to wait from now on; None when the server does not say.
+
+    A date counts from the moment that the server itself takes for now, where it says so: clocks differ.
+
+    Source: RFC 9110, section 10.2.3.
+    """
     value = response.headers.get("retry-after", "").strip()
-    return float(value) if re.fullmatch(r"[0-9]{1,9}", value) else None
+    if re.fullmatch(r"[0-9]{1,9}", value):
+        return float(value)
+    if (date := _timestamp(value)) is None:
+        return None
+    now = _timestamp(response.headers.get("date", ""))
+    return max(0.0, date - (time.time() if now is None else now))
+
+
+def _timestamp(date: str) -> float | None:
+    """The seconds that one of HTTP's three forms of a date stands for; all of them are in UTC.
+
+    Source: RFC 9110, section 5.6.7.
+    """
+    try:
+        parsed: datetime = parsedate_to_datetime(date)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _way_out(response: httpx2.Response) -> str:
