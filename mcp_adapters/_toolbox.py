@@ -24,7 +24,7 @@ from mcp_adapters._handlers import running_loop
 from mcp_adapters._meta_tools import meta_tools
 from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, OnBadTool
-from mcp_adapters.config import load_servers, travelling
+from mcp_adapters.config import AskInput, load_servers, travelling
 from mcp_adapters.declarations import PROVIDERS, declare
 from mcp_adapters.errors import ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
@@ -93,6 +93,9 @@ class Toolbox:
             outcome is unknown because the connection was lost is sent once more.
         listings: What servers list, by server key, as `listings` of an earlier toolbox gave it. Such a
             server is not started before one of its tools is called; its listing is then compared.
+        inputs: Gives the value of each `${input:id}` in the configuration: gets the id and its definition,
+            is asked once, when the toolbox is made. What it raises passes through. In another process
+            that gets a tool by pickle it is asked there. None: a configuration that asks is an error.
 
     """
 
@@ -123,6 +126,7 @@ class Toolbox:
         interceptors: Sequence[Interceptor] = (),
         retry_safe: ToolFilter | None = None,
         listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        inputs: AskInput | None = None,
     ) -> None:
         # Everything that was given, for the same toolbox in another process.
         self._given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -147,6 +151,7 @@ class Toolbox:
             log_level=log_level,
         )
         self._handlers = handlers or Handlers()
+        self._inputs = None if inputs is None else _asked_once(inputs)
         self._engine = self._make_engine()
         self._engine.remember(listings or {})
         self._description_max = None if limits is None else limits.description_max
@@ -168,7 +173,7 @@ class Toolbox:
         _toolboxes.add(self)
 
     def _make_engine(self) -> Engine:
-        servers = load_servers(self._given["servers"], environ=os.environ)
+        servers = load_servers(self._given["servers"], environ=os.environ, inputs=self._inputs)
         return Engine(servers, self._rules, self._supervision, self._handlers, adopted=self._adopted)
 
     def _adopted(self, catalog: Catalog | None) -> None:
@@ -541,3 +546,15 @@ if hasattr(os, "register_at_fork"):
 def _described(key: str, server: Any) -> Any:
     """A server as the engine takes it, from whatever form the user gave."""
     return load_servers({key: server}, environ=os.environ)[key]
+
+
+def _asked_once(inputs: AskInput) -> AskInput:
+    """Remember the answers: a forked process reads the configuration again and must ask nobody."""
+    answers: dict[str, str] = {}
+
+    def ask(name: str, definition: Mapping[str, object]) -> str:
+        if name not in answers:
+            answers[name] = inputs(name, definition)
+        return answers[name]
+
+    return ask

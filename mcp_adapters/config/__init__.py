@@ -21,9 +21,11 @@ from .loading import load_servers
 from .models import HttpServer, Server, SseServer, StdioServer
 from .problems import ConfigProblem
 from .travel import travelling
+from .variables import AskInput
 
 __all__ = (
     "ApiKeyAuth",
+    "AskInput",
     "Auth",
     "AuthModel",
     "BasicAuth",
