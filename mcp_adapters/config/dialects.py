@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import SecretStr
@@ -31,6 +31,7 @@ from .keys import (
     likely_key,
 )
 from .models import HttpServer, Server, SseServer, StdioServer
+from .oauth import read_oauth
 from .problems import ConfigProblem, config_error
 from .variables import VariableError, Variables
 
@@ -90,6 +91,7 @@ def read_entry(
     kind = _kind(reading, guesses)
     _read_switch(reading)
     _read_fields(reading)
+    _read_oauth(reading, kind)
     _read_timeouts(reading, container)
     _read_tools(reading)
     _read_env_file(reading, read_env_file)
@@ -204,6 +206,27 @@ def _filled(reading: _Reading, value: Any, at: str, name: str, depth: int = 0) -
     if isinstance(value, Mapping) and depth < _DEEPEST:
         return {key: _filled(reading, item, f"{at}.{key}", name, depth + 1) for key, item in value.items()}
     return value
+
+
+def _read_oauth(reading: _Reading, kind: Kind) -> None:
+    """Take another program's `oauth` for the way to sign in, where no other way is given."""
+    extra, headers = reading.values["extra"], reading.values.get("headers")
+    told = extra.get("oauth")
+    has_header = isinstance(headers, Mapping) and any(
+        str(name).lower() == "authorization" for name in headers
+    )
+    given = kind == "stdio" or "auth" in reading.values or has_header or reading.values["disabled"]
+    if given or not isinstance(told, Mapping) or told.get("enabled") is False:
+        return
+    try:
+        reading.values["auth"], rest = read_oauth(told)
+    except ConfigError as error:
+        reading.problems += [replace(problem, field=f"oauth.{problem.field}") for problem in error.problems]
+        return
+    if rest:
+        extra["oauth"] = rest
+    else:
+        del extra["oauth"]
 
 
 def _read_timeouts(reading: _Reading, container: str | None) -> None:

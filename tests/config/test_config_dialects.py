@@ -51,6 +51,11 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
               "timeout": 600000,
               "oauth": {"clientId": "${REGION}", "callbackPort": 8080}
             },
+            "login": {
+              "type": "http", "url": "https://login.example.com/mcp",
+              "oauth": {"clientId": "me", "callbackPort": 8080, "scopes": "read write",
+                        "authServerMetadataUrl": "https://auth.example.com/.well-known/openid-configuration"}
+            },
             "old": {"type": "sse", "url": "https://example.com/events"},
             "tool": {
               "type": "stdio", "command": "uvx", "args": ["tool", "--region=${REGION}"],
@@ -64,6 +69,19 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
                 headers={"Authorization": "Bearer tok-en"},
                 timeout=600.0,
                 extra={"oauth": {"clientId": "eu", "callbackPort": 8080}},
+            ),
+            "login": HttpServer(
+                url="https://login.example.com/mcp",
+                auth=OAuth(
+                    client_id="me",
+                    redirect_uri="http://localhost:8080/callback",
+                    scopes=("read", "write"),
+                ),
+                extra={
+                    "oauth": {
+                        "authServerMetadataUrl": "https://auth.example.com/.well-known/openid-configuration"
+                    }
+                },
             ),
             "old": SseServer(url="https://example.com/events"),
             "tool": StdioServer(
@@ -138,6 +156,10 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
             "http": {"httpUrl": "https://example.com/sse", "timeout": 5000, "trust": true,
                      "includeTools": ["read"], "excludeTools": ["write"]},
             "sse": {"url": "https://example.com/sse/?a=b", "headers": {"X-Key": "$TOKEN"}},
+            "login": {"httpUrl": "https://example.com/mcp",
+                      "oauth": {"enabled": true, "clientId": "me", "clientSecret": "${TOKEN}",
+                                "redirectUri": "http://localhost:7777/oauth/callback",
+                                "tokenUrl": "https://example.com/token", "scopes": ["read", "write"]}},
             "py": {"command": "python", "args": ["-m", "server"], "cwd": "./srv", "env": {"KEY": "$TOKEN"}},
             "off": {"command": "python", "args": ["${NOT_SET}"]}
           }
@@ -150,6 +172,16 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
                 extra={"trust": True},
             ),
             "sse": SseServer(url="https://example.com/sse/?a=b", headers={"X-Key": "tok-en"}),
+            "login": HttpServer(
+                url="https://example.com/mcp",
+                auth=OAuth(
+                    client_id="me",
+                    client_secret="tok-en",
+                    redirect_uri="http://localhost:7777/oauth/callback",
+                    scopes=("read", "write"),
+                ),
+                extra={"oauth": {"tokenUrl": "https://example.com/token"}},
+            ),
             "py": StdioServer(command="python", args=["-m", "server"], cwd="./srv", env={"KEY": "tok-en"}),
             "off": StdioServer(command="python", args=["${NOT_SET}"], disabled=True),
         },
