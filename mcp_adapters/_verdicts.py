@@ -24,6 +24,9 @@ __all__ = ("failure_of", "verdict")
 _SESSION = "mcp-session-id"
 _MOST_WORDS = 300
 """Characters of a server's own words that go into a message."""
+_PROXY_HINT = (
+    "; the proxy wants a user and password, which go into its address: http://user:password@host:port"
+)
 _NEVER_SENT = (
     httpx2.ConnectError,
     httpx2.ConnectTimeout,
@@ -48,8 +51,7 @@ def failure_of(error: Exception, *, advice: str, in_session: bool) -> Fault:
         case FaultError(fault=fault):
             return fault
         case httpx2.TransportError() if isinstance(error, _NEVER_SENT):
-            hint = "; a certificate of your own goes into SSL_CERT_FILE" if "CERTIFICATE" in words else ""
-            return Fault(kind="unreachable", detail=f"{words}{hint}", ends=in_session, cause=error)
+            return Fault(kind="unreachable", detail=f"{words}{_hint(words)}", ends=in_session, cause=error)
         case httpx2.HTTPError() | httpx2.StreamError():
             return Fault(kind="broken", detail=words, cause=error)
     return Fault(
@@ -57,6 +59,13 @@ def failure_of(error: Exception, *, advice: str, in_session: bool) -> Fault:
         detail=f"got no credentials to show: {type(error).__name__} was raised; {advice}",
         cause=error,
     )
+
+
+def _hint(words: str) -> str:
+    """What to do about a connection that did not come about, where that is known."""
+    if "CERTIFICATE" in words:
+        return "; a certificate of your own goes into SSL_CERT_FILE"
+    return _PROXY_HINT if words.startswith("407") else ""
 
 
 async def verdict(
@@ -189,4 +198,6 @@ def _way_out(response: httpx2.Response) -> str:
         return f"; it asks to wait {after:g} s"
     if status in (404, 405):
         return "; is the address right? A server of the older SSE kind needs type 'sse'"
+    if status == 407:
+        return _PROXY_HINT
     return "; it has too much to do, try later" if status in (429, 503) else ""

@@ -13,6 +13,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs
 
@@ -67,13 +68,23 @@ class Front:
 
 
 class Web:
-    """A server on a port of 127.0.0.1; use it with `with`."""
+    """A server on a port of 127.0.0.1; use it with `with`.
 
-    def __init__(self, make_app: Callable[[str], Any]) -> None:
+    Args:
+        make_app: Gets the server's address, gives the application.
+        host: The name in that address; whoever uses another one sees to its being found.
+        pem: A file with a key and certificates: the server then speaks TLS.
+
+    """
+
+    def __init__(
+        self, make_app: Callable[[str], Any], *, host: str = "127.0.0.1", pem: Path | None = None
+    ) -> None:
         self._make_app = make_app
+        self._pem = pem
         self._socket: socket.socket | None = None
         self._bind(0)
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http{'s' if pem else ''}://{host}:{self.port}"
         self.front = Front(make_app(self.url))
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
@@ -110,7 +121,12 @@ class Web:
             self._bind(self.port)
             self.front.app = self._make_app(self.url)
         config = uvicorn.Config(
-            self.front, log_level="critical", lifespan="on", ws="none", timeout_graceful_shutdown=1
+            self.front,
+            log_level="critical",
+            lifespan="on",
+            ws="none",
+            timeout_graceful_shutdown=1,
+            ssl_certfile=self._pem,
         )
         self._server = uvicorn.Server(config)
         sockets = [self._socket]
