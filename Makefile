@@ -2,7 +2,7 @@
 # folder: the environment in .venv, the servers that tests run against in .servers.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check servers clean
+.PHONY: help demo test check record servers clean
 .DELETE_ON_ERROR:
 
 at_least_311 := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
@@ -32,6 +32,9 @@ check: $(VENV)/dev.stamp ## Check format, lint, types, architecture and dependen
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry $(CODE)
+
+record: $(VENV)/dev.stamp servers ## Record the sessions of real HTTP servers again that tests play back
+	@$(BIN)/python -m pytest tests/recorded --record-mode=rewrite
 
 servers: $(VENV)/stamp ## Install the real servers that tests run against, in pinned versions
 	@$(BIN)/python scripts/install_servers.py

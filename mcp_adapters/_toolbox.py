@@ -91,11 +91,10 @@ class Toolbox:
             `mcp_adapters.interception`.
         retry_safe: Tools that may be called twice without harm, by your own word: a call of them whose
             outcome is unknown because the connection was lost is sent once more.
+        inputs: Gives the values of `${input:...}` in a configuration, see `load_servers`; None: such a
+            variable is an error.
         listings: What servers list, by server key, as `listings` of an earlier toolbox gave it. Such a
             server is not started before one of its tools is called; its listing is then compared.
-        inputs: Gives the value of each `${input:id}` in the configuration: gets the id and its definition,
-            is asked once, when the toolbox is made. What it raises passes through. In another process
-            that gets a tool by pickle it is asked there. None: a configuration that asks is an error.
 
     """
 
@@ -125,8 +124,8 @@ class Toolbox:
         max_identical_failures: int | None = None,
         interceptors: Sequence[Interceptor] = (),
         retry_safe: ToolFilter | None = None,
-        listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         inputs: AskInput | None = None,
+        listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     ) -> None:
         # Everything that was given, for the same toolbox in another process.
         self._given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -151,7 +150,7 @@ class Toolbox:
             log_level=log_level,
         )
         self._handlers = handlers or Handlers()
-        self._inputs = None if inputs is None else _asked_once(inputs)
+        self._servers = load_servers(servers, environ=os.environ, inputs=inputs)
         self._engine = self._make_engine()
         self._engine.remember(listings or {})
         self._description_max = None if limits is None else limits.description_max
@@ -173,8 +172,7 @@ class Toolbox:
         _toolboxes.add(self)
 
     def _make_engine(self) -> Engine:
-        servers = load_servers(self._given["servers"], environ=os.environ, inputs=self._inputs)
-        return Engine(servers, self._rules, self._supervision, self._handlers, adopted=self._adopted)
+        return Engine(self._servers, self._rules, self._supervision, self._handlers, adopted=self._adopted)
 
     def _adopted(self, catalog: Catalog | None) -> None:
         """Offer what a new catalog says, by one assignment; unchanged tools stay the same objects."""
@@ -190,6 +188,10 @@ class Toolbox:
             else self._tool(spec)
             for spec in catalog.specs
         }
+
+    def _described(self, key: str, server: Any) -> Any:
+        """A server as the engine takes it, from whatever form the user gave."""
+        return load_servers({key: server}, environ=os.environ, inputs=self._given["inputs"])[key]
 
     def _tool(self, spec: ToolSpec) -> Tool:
         options = self._call_options
@@ -313,11 +315,11 @@ class Toolbox:
             ToolboxClosedError: The toolbox is not open.
 
         """
-        return portal().run(self._engine.add, key, _described(key, server))
+        return portal().run(self._engine.add, key, self._described(key, server))
 
     async def aadd(self, key: str, server: Any) -> ToolsChange:
         """Start one more server; as `add`."""
-        return await portal().arun(self._engine.add, key, _described(key, server))
+        return await portal().arun(self._engine.add, key, self._described(key, server))
 
     def update(self, key: str, server: Any) -> ToolsChange:
         """Replace a server by another description; when that cannot be used, the old one goes on.
@@ -328,11 +330,11 @@ class Toolbox:
             ToolboxClosedError: The toolbox is not open.
 
         """
-        return portal().run(self._engine.update, key, _described(key, server))
+        return portal().run(self._engine.update, key, self._described(key, server))
 
     async def aupdate(self, key: str, server: Any) -> ToolsChange:
         """Replace a server by another description; as `update`."""
-        return await portal().arun(self._engine.update, key, _described(key, server))
+        return await portal().arun(self._engine.update, key, self._described(key, server))
 
     def remove(self, key: str) -> ToolsChange:
         """Stop a server and take its tools away.
@@ -541,20 +543,3 @@ def _at_exit() -> None:
 atexit.register(_at_exit)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
-
-
-def _described(key: str, server: Any) -> Any:
-    """A server as the engine takes it, from whatever form the user gave."""
-    return load_servers({key: server}, environ=os.environ)[key]
-
-
-def _asked_once(inputs: AskInput) -> AskInput:
-    """Remember the answers: a forked process reads the configuration again and must ask nobody."""
-    answers: dict[str, str] = {}
-
-    def ask(name: str, definition: Mapping[str, object]) -> str:
-        if name not in answers:
-            answers[name] = inputs(name, definition)
-        return answers[name]
-
-    return ask

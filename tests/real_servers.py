@@ -88,8 +88,10 @@ def _require(file: Path) -> None:
 
 
 @contextmanager
-def everything_over_http(*, patience_s: float = 60.0) -> Iterator[str]:
+def everything_over_http(*, patience_s: float = 60.0, port: int | None = None) -> Iterator[str]:
     """Run the reference server over streamable HTTP; its URL, until the block is left.
+
+    On a free port, unless one is named.
 
     Raises:
         RuntimeError: The server ended by itself, or took no connection within `patience_s` seconds;
@@ -97,7 +99,7 @@ def everything_over_http(*, patience_s: float = 60.0) -> Iterator[str]:
 
     """
     server = everything()
-    port = _free_port()
+    port = port or _free_port()
     with tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             [server.command, *server.args, "streamableHttp"],

@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import pickle
+import ssl
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -347,11 +352,31 @@ def test_an_untrusted_certificate_is_refused(tls_port: int) -> None:
         pass
 
 
+def test_a_certificate_that_the_environment_vouches_for_is_trusted(certificate: Path) -> None:
+    """In a process of its own: the certificates are read once for each process."""
+    program = (
+        "import sys; from mcp_adapters import HttpServer, Toolbox\n"
+        "with Toolbox({'web': HttpServer(url=sys.argv[1])}, connect_timeout=60) as toolbox:\n"
+        "    print(toolbox.call('web_echo', {'text': 'trusted'}).text)"
+    )
+    with Web(tools_app(), certificate=str(certificate)) as web:
+        ended = subprocess.run(
+            [sys.executable, "-c", program, web.mcp],
+            env={**os.environ, "SSL_CERT_FILE": str(certificate)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    assert ended.stdout.strip() == "trusted", ended.stderr
+
+
 @pytest.fixture
-def tls_port(tmp_path: Any) -> Iterator[int]:
-    """A listener that shows a certificate nobody vouches for."""
+def certificate(tmp_path: Path) -> Path:
+    """A key and the certificate for 127.0.0.1 that it signed itself."""
     import datetime as dt
-    import ssl
+    from ipaddress import ip_address
 
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -368,6 +393,8 @@ def tls_port(tmp_path: Any) -> Iterator[int]:
         .serial_number(1)
         .not_valid_before(now - dt.timedelta(days=1))
         .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
     pem = tmp_path / "server.pem"
@@ -377,8 +404,14 @@ def tls_port(tmp_path: Any) -> Iterator[int]:
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
     )
+    return pem
+
+
+@pytest.fixture
+def tls_port(certificate: Path) -> Iterator[int]:
+    """A listener that shows a certificate nobody vouches for."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(pem)
+    context.load_cert_chain(certificate)
 
     async def serve() -> None:
         listener = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0, ssl=context)

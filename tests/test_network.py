@@ -40,22 +40,22 @@ def authority_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def pem(tmp_path: Path, authority_file: Path) -> Path:
+def certificate(tmp_path: Path, authority_file: Path) -> str:
     """A key and certificate for this machine and for NAME, by an authority that only its file knows."""
     authority = trustme.CA()
     authority.cert_pem.write_to_path(authority_file)
     file = tmp_path / "server.pem"
     authority.issue_cert("127.0.0.1", NAME).private_key_and_cert_chain_pem.write_to_path(file)
-    return file
+    return str(file)
 
 
 # -- certificates ---------------------------------------------------------------------------------
 
 
 def test_a_certificate_of_ones_own_is_refused_until_its_authority_is_named(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with Web(tools_app(), pem=pem) as web:
+    with Web(tools_app(), certificate=certificate) as web:
         with pytest.raises(ServerStartError, match="SSL_CERT_FILE"):
             Toolbox({"web": web.mcp}, **QUICK).open()
         assert web.seen == []
@@ -67,43 +67,43 @@ def test_a_certificate_of_ones_own_is_refused_until_its_authority_is_named(
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_trusted_certificate_serves_both_eras(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch, era: ProtocolChoice
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch, era: ProtocolChoice
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority_file))
     with (
-        Web(tools_app(), pem=pem) as web,
+        Web(tools_app(), certificate=certificate) as web,
         Toolbox({"web": HttpServer(url=web.mcp, protocol=era)}, **QUICK) as toolbox,
     ):
         assert toolbox.call("web_echo", {"text": "x"}).text == "x"
 
 
 def test_a_trusted_certificate_serves_the_older_kind_of_server(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority_file))
     with (
-        Web(lambda _: tools_server().sse_app(), pem=pem) as web,
+        Web(lambda _: tools_server().sse_app(), certificate=certificate) as web,
         Toolbox({"web": SseServer(url=f"{web.url}/sse")}, **QUICK) as toolbox,
     ):
         assert toolbox.call("web_echo", {"text": "x"}).text == "x"
 
 
 def test_a_certificate_for_another_name_is_refused_whoever_vouches_for_it(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority_file))
-    with Web(tools_app(), host="localhost", pem=pem) as web:
+    with Web(tools_app(), host="localhost", certificate=certificate) as web:
         with pytest.raises(ServerStartError, match=r"(?i)certificate"):
             Toolbox({"web": web.mcp}, **QUICK).open()
         assert web.seen == []
 
 
 def test_a_login_trusts_the_same_authorities(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority_file))
     authority, browser = Authority(), Browser()
-    with protected(authority, pem=pem) as web:
+    with protected(authority, certificate=certificate) as web:
         server = HttpServer(url=web.mcp, auth=OAuth(open_browser=browser))
         with Toolbox({"web": server}, **QUICK) as toolbox:
             assert toolbox.call("web_echo", {"text": "x"}).text == "x"
@@ -116,10 +116,10 @@ def test_a_login_trusts_the_same_authorities(
 
 @pytest.mark.parametrize("variable", ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
 def test_https_goes_through_a_tunnel_that_sees_neither_addresses_nor_tokens(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority_file))
-    with proxy() as between, Web(tools_app(host=NAME), host=NAME, pem=pem) as web:
+    with proxy() as between, Web(tools_app(host=NAME), host=NAME, certificate=certificate) as web:
         monkeypatch.setenv(variable, between.url)
         server = HttpServer(url=f"{web.mcp}?key=k3y", auth="t0ken")
         with Toolbox({"web": server}, **QUICK) as toolbox:
@@ -166,10 +166,10 @@ def test_what_needs_no_proxy_is_reached_without_it(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("tls", [False, True], ids=["http", "https"])
 def test_a_proxys_password_is_for_the_proxy_alone(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch, tls: bool
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch, tls: bool
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority_file))
-    place: dict[str, Any] = {"host": NAME, "pem": pem if tls else None}
+    place: dict[str, Any] = {"host": NAME, "certificate": certificate if tls else None}
     with proxy(password="pa55word") as between, Web(tools_app(host=NAME), **place) as web:
         monkeypatch.setenv("all_proxy", with_password(between, "pa55word"))
         with Toolbox({"web": HttpServer(url=web.mcp, auth="t0ken")}, **QUICK) as toolbox:
@@ -202,11 +202,11 @@ def test_a_proxy_that_is_not_there_is_an_error_without_its_password(monkeypatch:
 
 
 def test_a_login_goes_through_the_proxy_too(
-    pem: Path, authority_file: Path, monkeypatch: pytest.MonkeyPatch
+    certificate: str, authority_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority_file))
     authority, browser = Authority(), Browser()
-    with proxy() as between, protected(authority, host=NAME, pem=pem) as web:
+    with proxy() as between, protected(authority, host=NAME, certificate=certificate) as web:
         monkeypatch.setenv("https_proxy", between.url)
         server = HttpServer(url=web.mcp, auth=OAuth(open_browser=browser))
         with Toolbox({"web": server}, **QUICK) as toolbox:

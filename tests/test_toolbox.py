@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from mcp.server.mcpserver import MCPServer
 
 from mcp_adapters import (
+    ConfigError,
     DiscoveryError,
     SyncCallInEventLoopError,
     Tool,
@@ -344,3 +346,25 @@ def test_closing_from_another_thread_is_fine(wire: Wire) -> None:
 
     with pytest.raises(ToolboxClosedError):
         toolbox.call("wire_echo")
+
+
+def test_inputs_of_a_configuration_are_asked_for_once(wire: Wire) -> None:
+    server = wire.server()
+    entry = {"command": server.command, "args": server.args, "env": {"TOKEN": "${input:token}"}}
+    config = {
+        "inputs": [{"id": "token", "type": "promptString", "password": True}],
+        "servers": {"wire": entry},
+    }
+    asked: list[str] = []
+
+    def ask(name: str, definition: Mapping[str, object]) -> str:
+        asked.append(name)
+        return "s3cret"
+
+    with Toolbox(config, inputs=ask) as toolbox:
+        assert toolbox.call("wire_echo", {"text": "x"}).text
+
+    assert asked == ["token"]
+    assert "s3cret" not in repr(toolbox)
+    with pytest.raises(ConfigError, match="token"):
+        Toolbox(config)

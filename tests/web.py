@@ -13,7 +13,6 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qs
 
@@ -72,19 +71,25 @@ class Web:
 
     Args:
         make_app: Gets the server's address, gives the application.
-        host: The name in that address; whoever uses another one sees to its being found.
-        pem: A file with a key and certificates: the server then speaks TLS.
+        certificate: A file with a key and certificates: the server then speaks TLS.
+        host: The name in the address; a test that uses another one sees to its being found.
+        port: The port; 0 takes a free one.
 
     """
 
     def __init__(
-        self, make_app: Callable[[str], Any], *, host: str = "127.0.0.1", pem: Path | None = None
+        self,
+        make_app: Callable[[str], Any],
+        *,
+        certificate: str | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
         self._make_app = make_app
-        self._pem = pem
+        self._certificate = certificate
         self._socket: socket.socket | None = None
-        self._bind(0)
-        self.url = f"http{'s' if pem else ''}://{host}:{self.port}"
+        self._bind(port)
+        self.url = f"{'https' if certificate else 'http'}://{host}:{self.port}"
         self.front = Front(make_app(self.url))
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None
@@ -125,8 +130,9 @@ class Web:
             log_level="critical",
             lifespan="on",
             ws="none",
+            date_header=False,
             timeout_graceful_shutdown=1,
-            ssl_certfile=self._pem,
+            ssl_certfile=self._certificate,
         )
         self._server = uvicorn.Server(config)
         sockets = [self._socket]

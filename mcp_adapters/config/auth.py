@@ -36,6 +36,14 @@ def _scopes(value: object) -> object:
     return value.split() if isinstance(value, str) else value
 
 
+def _is_loopback(uri: str) -> bool:
+    try:
+        parts = urlsplit(uri)
+        return parts.scheme == "http" and parts.hostname in LOOPBACK and bool(parts.port)
+    except ValueError:  # its message has the value
+        return False
+
+
 def _single_line(value: SecretStr) -> SecretStr:
     if re.search(r"[\r\n\0]", value.get_secret_value()):
         raise ValueError("must be a single line")
@@ -141,8 +149,7 @@ class OAuth(_TokenAuth):
     def _redirect_is_here(cls, uri: str | None) -> str | None:
         if uri is None:
             return None
-        parts = urlsplit(uri)
-        if parts.scheme != "http" or parts.hostname not in LOOPBACK or not parts.port:
+        if not _is_loopback(uri):
             raise ValueError("must be of the form http://127.0.0.1:PORT/PATH or http://localhost:PORT/PATH")
         return uri
 

@@ -209,24 +209,34 @@ def _filled(reading: _Reading, value: Any, at: str, name: str, depth: int = 0) -
 
 
 def _read_oauth(reading: _Reading, kind: Kind) -> None:
-    """Take another program's `oauth` for the way to sign in, where no other way is given."""
-    extra, headers = reading.values["extra"], reading.values.get("headers")
+    """Take another program's `oauth` for the way to sign in; what says nothing here stays unused."""
+    extra = reading.values["extra"]
     told = extra.get("oauth")
-    has_header = isinstance(headers, Mapping) and any(
-        str(name).lower() == "authorization" for name in headers
-    )
-    given = kind == "stdio" or "auth" in reading.values or has_header or reading.values["disabled"]
-    if given or not isinstance(told, Mapping) or told.get("enabled") is False:
+    if told is None or kind == "stdio" or reading.values["disabled"] or _shows_credentials(reading):
+        return
+    if "auth" in reading.values:
+        reading.add("says the same as 'auth'; keep one", "oauth")
         return
     try:
-        reading.values["auth"], rest = read_oauth(told)
+        auth, rest = read_oauth(told)
     except ConfigError as error:
-        reading.problems += [replace(problem, field=f"oauth.{problem.field}") for problem in error.problems]
+        reading.problems += [
+            replace(problem, field=".".join(filter(None, ("oauth", problem.field))))
+            for problem in error.problems
+        ]
         return
-    if rest:
-        extra["oauth"] = rest
-    else:
+    if auth is not None:
+        reading.values["auth"] = auth
+    if rest == {}:
         del extra["oauth"]
+    else:
+        extra["oauth"] = rest
+
+
+def _shows_credentials(reading: _Reading) -> bool:
+    """Whether a header does already what signing in is for."""
+    headers = reading.values.get("headers")
+    return isinstance(headers, Mapping) and any(str(name).lower() == "authorization" for name in headers)
 
 
 def _read_timeouts(reading: _Reading, container: str | None) -> None:

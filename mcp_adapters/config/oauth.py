@@ -1,17 +1,17 @@
-"""The `oauth` object of other programs' entries, to a sign-in of ours.
+"""The `oauth` of other programs' entries, to a sign-in of ours.
 
-In: the object, with its variables replaced. Out: an `OAuth` and the keys that have no counterpart here,
-or all the problems of the object. Which sign-in an entry means is not decided here.
+In: the value, with its variables replaced. Out: an `OAuth` or None, and what has no counterpart here; or
+all the problems of the value. Which sign-in an entry means is not decided here.
 
 Sources: the configuration references of Claude Code (`clientId`, `callbackPort`, `scopes`), Gemini CLI
-(`enabled`, `clientId`, `clientSecret`, `scopes`, `redirectUri`), VS Code (`clientId`) and opencode
-(`clientId`, `clientSecret`, `scope`), 2026.
+(`enabled`, `clientId`, `clientSecret`, `issuer`, `scopes`, `redirectUri`), VS Code (`clientId`) and
+opencode (`clientId`, `clientSecret`, `scope`; `false` for none), 2026.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +27,7 @@ _MEANT: Mapping[Any, str] = MappingProxyType(
         "callbackPort": "redirect_uri",
         "clientId": "client_id",
         "clientSecret": "client_secret",
+        "issuer": "issuer",
         "redirectUri": "redirect_uri",
         "scope": "scopes",
         "scopes": "scopes",
@@ -37,53 +38,57 @@ _SWITCH = "enabled"
 _LAST_PORT = 65_535
 
 
-def read_oauth(told: Mapping[Any, Any]) -> tuple[OAuth, dict[Any, Any]]:
+def read_oauth(told: Any) -> tuple[OAuth | None, Any]:
     """Read what another program's entry says under `oauth`.
 
     Args:
-        told: The object; a key whose value is null counts as absent.
+        told: An object, or false; a key whose value is null counts as absent.
 
     Returns:
-        The sign-in, and what is left: keys that say nothing that `OAuth` can do.
+        The sign-in, or None when none is wanted; and what is left, since it says nothing that an
+        `OAuth` can do: false or some of the keys.
 
     Raises:
         ConfigError: A value cannot be used; `problems` has everything, with the object's own keys.
 
     """
-    problems: list[ConfigProblem] = []
-    if not isinstance(told.get(_SWITCH, True), bool | None):
-        problems.append(ConfigProblem(field=_SWITCH, message="must be true or false"))
-    values: dict[str, Any] = {}
-    spelled: dict[str, str] = {}
-    for key, value in told.items():
-        name = _MEANT.get(key)
-        if name is None or value is None:
-            continue
-        if name in spelled:
-            problems.append(ConfigProblem(field=key, message=f"says the same as {spelled[name]!r}; keep one"))
-        spelled[name], values[name] = key, value
-        if key == "callbackPort" and (address := _address(value)) is None:
-            problems.append(ConfigProblem(field=key, message="must be the number of a port"))
-        elif key == "callbackPort":
-            values[name] = address
-    if problems:
+    if told is False:
+        return None, told
+    if not isinstance(told, Mapping):
+        raise config_error([ConfigProblem(message="must be an object, or false")])
+    if told.get(_SWITCH) is False:
+        return None, told
+    known = {key: value for key, value in told.items() if key in _MEANT and value is not None}
+    if problems := [*_contradictions(told, known), *_bad_port(known)]:
         raise config_error(problems)
+    if "callbackPort" in known:
+        known["callbackPort"] = f"http://localhost:{int(known['callbackPort'])}/callback"
     rest = {key: value for key, value in told.items() if key not in _MEANT and key != _SWITCH}
-    return _made(values, spelled), rest
+    return _made(known), rest
 
 
-def _address(port: Any) -> str | None:
-    """Where Claude Code has the browser come back to; None when `port` is no port."""
+def _contradictions(told: Mapping[Any, Any], known: Mapping[Any, Any]) -> Iterator[ConfigProblem]:
+    if not isinstance(told.get(_SWITCH), bool | None):
+        yield ConfigProblem(field=_SWITCH, message="must be true or false")
+    spelled: dict[str, str] = {}
+    for key in known:
+        if (first := spelled.setdefault(_MEANT[key], key)) != key:
+            yield ConfigProblem(field=key, message=f"says the same as {first!r}; keep one")
+
+
+def _bad_port(known: Mapping[Any, Any]) -> Iterator[ConfigProblem]:
+    """What is wrong with where Claude Code has the browser come back to."""
+    port = known.get("callbackPort", 1)
     number = int(port) if isinstance(port, str) and re.fullmatch("[0-9]{1,5}", port) else port
     if isinstance(number, bool) or not isinstance(number, int) or not 0 < number <= _LAST_PORT:
-        return None
-    return f"http://localhost:{number}/callback"
+        yield ConfigProblem(field="callbackPort", message="must be the number of a port")
 
 
-def _made(values: Mapping[str, Any], spelled: Mapping[str, str]) -> OAuth:
+def _made(known: Mapping[Any, Any]) -> OAuth:
     try:
-        return OAuth(**values)
+        return OAuth(**{_MEANT[key]: value for key, value in known.items()})
     except ConfigError as error:
+        spelled = {_MEANT[key]: str(key) for key in known}
         problems = [_as_spelled(problem, spelled) for problem in error.problems]
     # Outside of the handler: a chained error could carry values along.
     raise config_error(problems)

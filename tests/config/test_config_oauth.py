@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from mcp_adapters import BearerAuth, ConfigError, OAuth, load_servers
+from mcp_adapters import ConfigError, OAuth, load_servers
 
 URL = "https://example.com/mcp"
 BACK = "http://localhost:8080/callback"
@@ -22,6 +22,7 @@ MEANT: list[tuple[dict[str, Any], OAuth]] = [
     ({"scopes": "a b"}, OAuth(scopes=("a", "b"))),
     ({"scopes": ["a", "b"]}, OAuth(scopes=("a", "b"))),
     ({"scope": "a b"}, OAuth(scopes=("a", "b"))),
+    ({"issuer": "https://a.example"}, OAuth(issuer="https://a.example")),
     ({"callbackPort": 8080}, OAuth(redirect_uri=BACK)),
     ({"callbackPort": "${PORT}"}, OAuth(redirect_uri=BACK)),
     ({"redirectUri": "http://127.0.0.1:7777/back"}, OAuth(redirect_uri="http://127.0.0.1:7777/back")),
@@ -40,10 +41,7 @@ def test_what_can_be_meant_one_way_only_is_the_way_to_sign_in(written: dict[str,
 
 KEPT: list[tuple[dict[str, Any], Any]] = [
     ({"url": URL, "oauth": False}, None),
-    ({"url": URL, "oauth": True}, None),
-    ({"url": URL, "oauth": "yes"}, None),
     ({"url": URL, "oauth": {"enabled": False, "clientId": "me"}}, None),
-    ({"url": URL, "oauth": {"clientId": "me"}, "auth": "t0ken"}, BearerAuth(token=SecretStr("t0ken"))),
     ({"url": URL, "oauth": {"clientId": "me"}, "headers": {"authorization": "Bearer t0ken"}}, None),
     ({"url": URL, "oauth": {"clientId": "${NO}", "callbackPort": "${NO}"}, "disabled": True}, None),
 ]
@@ -104,6 +102,23 @@ def test_a_mistake_is_told_in_the_words_of_the_object(written: dict[str, Any], f
     assert (problem.server, problem.field) == ("a", field)
     assert problem.message.startswith(told)
     assert "s3cret" not in repr(caught.value) + repr(caught.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("oauth", "more", "told"),
+    [
+        (True, {}, "must be an object, or false"),
+        ("s3cret", {}, "must be an object, or false"),
+        (["s3cret"], {}, "must be an object, or false"),
+        ({"clientId": "me"}, {"auth": "s3cret"}, "says the same as 'auth'; keep one"),
+    ],
+)
+def test_what_is_no_sign_in_or_one_too_many_is_refused(oauth: Any, more: dict[str, Any], told: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_servers({"a": {"url": URL, "oauth": oauth, **more}}, environ={})
+
+    assert [(problem.field, problem.message) for problem in caught.value.problems] == [("oauth", told)]
+    assert "s3cret" not in repr(caught.value)
 
 
 def test_all_mistakes_are_told_at_once() -> None:

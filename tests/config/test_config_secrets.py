@@ -46,7 +46,7 @@ ENTRIES: list[dict[str, Any]] = [
     {"url": "https://example.com/sse", "auth": {"CLIENT_ID": "a", "CLIENT_SECRET": "${S}"}},
     {"url": "https://example.com/sse", "oauth": {"clientId": "a", "clientSecret": "LITERAL"}},
     {"url": "https://example.com/sse", "oauth": {"unknown": "LITERAL"}},
-    {"url": "https://example.com/sse", "oauth": {"clientSecret": "LITERAL"}, "auth": "t0ken"},
+    {"url": "https://example.com/sse", "oauth": {"clientSecret": "LITERAL"}, "disabled": True},
     {"url": "https://example.com/sse", "headers": {"X-Key": "LITERAL"}, "disabled": True},
     {"url": "https://[${HOST}/?key=LITERAL", "disabled": True},
 ]
