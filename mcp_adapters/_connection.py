@@ -19,6 +19,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    HEADER_MISMATCH,
     CallToolRequest,
     CallToolRequestParams,
     ListToolsRequest,
@@ -36,7 +37,7 @@ from mcp_adapters._link import Link, LinkEnded, LinkTimeout
 from mcp_adapters._mirrors import Mirrors
 from mcp_adapters._questions import Asking, Questions
 from mcp_adapters._transports import transport_for
-from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError
+from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError, ToolExecutionError
 
 __all__ = ("Connection", "Observer", "Reconnect", "ServerState", "ServerStatus", "Supervision")
 
@@ -102,7 +103,6 @@ class _Manner:
     idle: float
     retry_safe: bool
     headers: Mapping[str, str] | None
-    mirrored: Mapping[str, str]
     on_progress: ProgressFnT | None
 
 
@@ -430,7 +430,6 @@ class Connection:
             idle=timeout or self._call_timeout,
             retry_safe=retry_safe,
             headers=headers,
-            mirrored=self.mirrors.headers(tool, arguments),
             on_progress=on_progress,
         )
         async with self._places:
@@ -475,7 +474,38 @@ class Connection:
         return await self._questions.elicited(request.get("params") or {}, asking)
 
     async def _sent(self, request: CallToolRequest, manner: _Manner) -> dict[str, Any]:
-        """Send one request, and once more when that can do no harm."""
+        """Send one request; with other headers once more when the server misses what they should repeat.
+
+        Source: MCP 2026-07-28, basic/transports/streamable-http, "Client Behavior".
+        """
+        mirrored = self._mirrored(request)
+        try:
+            return await self._safely_sent(request, manner)
+        except ToolExecutionError as error:
+            if error.code != HEADER_MISMATCH or not await self._mirrors_anew(request, mirrored, error):
+                raise
+        return await self._safely_sent(request, manner)
+
+    def _mirrored(self, request: CallToolRequest) -> dict[str, str]:
+        return self.mirrors.headers(request.params.name, request.params.arguments or {})
+
+    async def _mirrors_anew(
+        self, request: CallToolRequest, mirrored: Mapping[str, str], refusal: ToolExecutionError
+    ) -> bool:
+        """Whether the tool's headers have changed since it was listed."""
+        if self._link is None or not self._link.modern:
+            return False
+        try:
+            await self._pages()
+        except McpAdaptersError as error:
+            raise refusal from error
+        if self._mirrored(request) == mirrored:
+            return False
+        self.tools_changed()
+        return True
+
+    async def _safely_sent(self, request: CallToolRequest, manner: _Manner) -> dict[str, Any]:
+        """Send one request, and once more when it was lost and that can do no harm."""
         try:
             return await self._called(request, manner)
         except ConnectionLostError as error:
@@ -491,7 +521,7 @@ class Connection:
         link = await self._live()
         tool, total = request.params.name, self._supervision.total_timeout
         try:
-            with sending(manner.headers), mirroring(manner.mirrored):
+            with sending(manner.headers), mirroring(self._mirrored(request)):
                 return await link.request(
                     request, idle=manner.idle, total=total, on_progress=manner.on_progress
                 )

@@ -10,12 +10,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 from mcp import Client, ClientSession
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED
+from mcp_types import CONNECTION_CLOSED, ListToolsRequest
 
 from mcp_adapters._link import Inbox, Link, LinkEnded, Pulse, Request, answered
+from mcp_adapters._mirrors import Mirrors
 from mcp_adapters.errors import SyncCallInEventLoopError
 
 __all__ = ("GuestLink",)
@@ -63,9 +65,14 @@ class GuestLink(Link):
         """Send one request on the owner's loop; as `Link.request`."""
 
         async def there() -> dict[str, Any]:
-            return await answered(
+            answer = await answered(
                 self.session, request, Pulse(idle), total=total, on_progress=_hopping(on_progress, home)
             )
+            if isinstance(request, ListToolsRequest) and self.modern and Mirrors.of([answer]).places:
+                # The session writes headers that repeat arguments itself, for tools that it listed itself.
+                with anyio.move_on_after(idle):
+                    await self.session.list_tools(params=request.params)
+            return answer
 
         home = asyncio.get_running_loop()
         if self._loop.is_closed():

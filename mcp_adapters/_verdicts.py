@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -23,6 +24,9 @@ __all__ = ("failure_of", "verdict")
 _SESSION = "mcp-session-id"
 _MOST_WORDS = 300
 """Characters of a server's own words that go into a message."""
+_PROXY_HINT = (
+    "; the proxy wants a user and password, which go into its address: http://user:password@host:port"
+)
 _NEVER_SENT = (
     httpx2.ConnectError,
     httpx2.ConnectTimeout,
@@ -47,8 +51,7 @@ def failure_of(error: Exception, *, advice: str, in_session: bool) -> Fault:
         case FaultError(fault=fault):
             return fault
         case httpx2.TransportError() if isinstance(error, _NEVER_SENT):
-            hint = "; a certificate of your own goes into SSL_CERT_FILE" if "CERTIFICATE" in words else ""
-            return Fault(kind="unreachable", detail=f"{words}{hint}", ends=in_session, cause=error)
+            return Fault(kind="unreachable", detail=f"{words}{_hint(words)}", ends=in_session, cause=error)
         case httpx2.HTTPError() | httpx2.StreamError():
             return Fault(kind="broken", detail=words, cause=error)
     return Fault(
@@ -56,6 +59,13 @@ def failure_of(error: Exception, *, advice: str, in_session: bool) -> Fault:
         detail=f"got no credentials to show: {type(error).__name__} was raised; {advice}",
         cause=error,
     )
+
+
+def _hint(words: str) -> str:
+    """What to do about a connection that did not come about, where that is known."""
+    if "CERTIFICATE" in words:
+        return "; a certificate of your own goes into SSL_CERT_FILE"
+    return _PROXY_HINT if words.startswith("407") else ""
 
 
 async def verdict(
@@ -155,20 +165,29 @@ def _refusal(response: httpx2.Response, words: str, advice: str) -> str:
 
 
 def _retry_after(response: httpx2.Response) -> float | None:
-    """Seconds; to a date from the server's own time, when it tells it (RFC 9110, section 10.2.3)."""
+    """Seconds to wait from now on; None when the server does not say.
+
+    A date counts from the moment that the server itself takes for now, where it says so: clocks differ.
+
+    Source: RFC 9110, section 10.2.3.
+    """
     value = response.headers.get("retry-after", "").strip()
     if re.fullmatch(r"[0-9]{1,9}", value):
         return float(value)
-    until = _timestamp(value)
-    if until is None:
+    if (date := _timestamp(value)) is None:
         return None
     now = _timestamp(response.headers.get("date", ""))
-    return max(0.0, until - (time.time() if now is None else now))
+    return max(0.0, date - (time.time() if now is None else now))
 
 
 def _timestamp(date: str) -> float | None:
+    """The seconds that one of HTTP's three forms of a date stands for; all of them are in UTC.
+
+    Source: RFC 9110, section 5.6.7.
+    """
     try:
-        return parsedate_to_datetime(date).timestamp()
+        parsed: datetime = parsedate_to_datetime(date)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None
 
@@ -179,4 +198,6 @@ def _way_out(response: httpx2.Response) -> str:
         return f"; it asks to wait {after:g} s"
     if status in (404, 405):
         return "; is the address right? A server of the older SSE kind needs type 'sse'"
+    if status == 407:
+        return _PROXY_HINT
     return "; it has too much to do, try later" if status in (429, 503) else ""

@@ -636,30 +636,3 @@ def test_no_secret_gets_into_a_log_an_error_or_the_status(
     assert len(caplog.records) > 3
     shown = json.dumps(texts) + pickle.dumps(error).decode("latin-1")
     assert [secret for secret in ("qu3ry", "p4ssw0rd", "YWRhOnA0c3N3MHJk", "h3ader") if secret in shown] == []
-
-
-@pytest.mark.parametrize(
-    ("value", "date", "seconds"),
-    [
-        ("7", None, 7.0),
-        ("0", None, 0.0),
-        ("Tue, 01 Dec 2026 12:00:30 GMT", "Tue, 01 Dec 2026 12:00:00 GMT", 30.0),
-        ("Tue, 01 Dec 2026 12:00:00 GMT", "Tue, 01 Dec 2026 12:00:30 GMT", 0.0),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", None, 0.0),
-        ("soon", None, None),
-        ("-1", None, None),
-        ("1.5", None, None),
-        ("", None, None),
-        ("Tue, 99 Dec 2026 12:00:30 GMT", None, None),
-    ],
-)
-def test_how_long_a_server_asks_to_wait_is_known(
-    web: Web, value: str, date: str | None, seconds: float | None
-) -> None:
-    told = {"Retry-After": value, **({"Date": date} if date else {})}
-    with Toolbox({"web": HttpServer(url=web.mcp)}, **QUICK) as toolbox:
-        web.front.script = calls_only(Response(status_code=429, headers=told))
-        error = error_of(toolbox)
-
-    assert isinstance(error, ToolExecutionError)
-    assert (error.status, error.retry_after) == (429, seconds)

@@ -169,6 +169,10 @@ def test_a_worker_pool_of_dask_runs_tools_of_both_frameworks(wire: Wire, tmp_pat
             {"mcpServers": {"s": {"url": "http://127.0.0.1/", "headers": {"Authorization": SECRET}}}},
             "headers.Authorization",
         ),
+        (
+            {"s": {"url": "http://127.0.0.1/", "oauth": {"clientId": "me", "clientSecret": SECRET}}},
+            "oauth.clientSecret",
+        ),
         ({"s": StdioServer(command="x", env={"TOKEN": SECRET})}, "secrets"),
         ({"s": HttpServer(url="http://127.0.0.1/", headers={"A": SECRET})}, "secrets"),
         ({"s": HttpServer(url="http://127.0.0.1/", auth=SECRET)}, "secrets"),

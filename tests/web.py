@@ -67,16 +67,29 @@ class Front:
 
 
 class Web:
-    """A server on a port of 127.0.0.1; use it with `with`."""
+    """A server on a port of 127.0.0.1; use it with `with`.
+
+    Args:
+        make_app: Gets the server's address, gives the application.
+        certificate: A file with a key and certificates: the server then speaks TLS.
+        host: The name in the address; a test that uses another one sees to its being found.
+        port: The port; 0 takes a free one.
+
+    """
 
     def __init__(
-        self, make_app: Callable[[str], Any], *, certificate: str | None = None, port: int = 0
+        self,
+        make_app: Callable[[str], Any],
+        *,
+        certificate: str | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
     ) -> None:
         self._make_app = make_app
         self._certificate = certificate
         self._socket: socket.socket | None = None
         self._bind(port)
-        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
+        self.url = f"{'https' if certificate else 'http'}://{host}:{self.port}"
         self.front = Front(make_app(self.url))
         self._server: uvicorn.Server | None = None
         self._thread: threading.Thread | None = None

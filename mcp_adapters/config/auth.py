@@ -25,7 +25,6 @@ __all__ = (
     "ClientCredentials",
     "OAuth",
     "read_auth",
-    "read_oauth",
     "reserved_headers",
 )
 
@@ -239,43 +238,6 @@ def read_auth(value: Any) -> Any:
     if not isinstance(form, str) or form not in _FORMS:
         raise ValueError(f"needs a 'type', which is one of {_listed(tuple(_FORMS))}")
     return _made(_FORMS[form], value)
-
-
-_OAUTH = {
-    "clientId": "client_id",
-    "clientSecret": "client_secret",
-    "scopes": "scopes",
-    "issuer": "issuer",
-    "redirectUri": "redirect_uri",
-    "callbackPort": "redirect_uri",
-}
-"""The names that Claude Code and Gemini CLI have under `oauth`, as far as they say what `OAuth` says."""
-
-
-def read_oauth(value: Any) -> tuple[OAuth | None, dict[str, Any]]:
-    """Read what Claude Code and Gemini CLI keep under `oauth`.
-
-    Args:
-        value: An object; `enabled: false` in it means that nobody signs in.
-
-    Returns:
-        How to sign in, or None; and the keys that say nothing here, with their values.
-
-    Raises:
-        ValueError: It is no object, or a value cannot be used; the message names fields, never values.
-
-    """
-    if not isinstance(value, Mapping):
-        raise ValueError("must be an object")
-    rest = {key: item for key, item in value.items() if key not in _OAUTH and key != "enabled"}
-    if value.get("enabled") is False:
-        return None, rest
-    known = {key: item for key, item in value.items() if key in _OAUTH and item is not None}
-    if "callbackPort" in known:
-        known.setdefault("redirectUri", f"http://localhost:{known.pop('callbackPort')}/callback")
-    made = _made(OAuth, {_OAUTH[key]: item for key, item in known.items()})
-    assert isinstance(made, OAuth)
-    return made, rest
 
 
 def _made(form: type[AuthModel], values: Mapping[str, Any]) -> AuthModel:

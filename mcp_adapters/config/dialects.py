@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import SecretStr
 
 from mcp_adapters.errors import ConfigError
 
-from .auth import read_oauth
 from .keys import (
     ALLOWING,
     DENYING,
@@ -32,6 +31,7 @@ from .keys import (
     likely_key,
 )
 from .models import HttpServer, Server, SseServer, StdioServer
+from .oauth import read_oauth
 from .problems import ConfigProblem, config_error
 from .variables import VariableError, Variables
 
@@ -91,6 +91,7 @@ def read_entry(
     kind = _kind(reading, guesses)
     _read_switch(reading)
     _read_fields(reading)
+    _read_oauth(reading, kind)
     _read_timeouts(reading, container)
     _read_tools(reading)
     _read_env_file(reading, read_env_file)
@@ -186,31 +187,7 @@ def _read_fields(reading: _Reading) -> None:
     for name in ("env", "headers"):
         if isinstance(pairs := reading.values.get(name), Mapping):
             reading.values[name] = {key: value for key, value in pairs.items() if value is not None}
-    if "oauth" in extra and "url" in reading.values and not _shows_credentials(reading):
-        _read_oauth(reading, extra)
     reading.values["extra"] = extra
-
-
-def _shows_credentials(reading: _Reading) -> bool:
-    """Whether a header does already what signing in is for."""
-    headers = reading.values.get("headers")
-    return isinstance(headers, Mapping) and any(str(name).lower() == "authorization" for name in headers)
-
-
-def _read_oauth(reading: _Reading, extra: dict[str, Any]) -> None:
-    """Take what is said of signing in; what says nothing here stays among the unused keys."""
-    if "auth" in reading.values:
-        reading.add("says the same as 'auth'; keep one", "oauth")
-        return
-    try:
-        auth, rest = read_oauth(extra.pop("oauth"))
-    except ValueError as error:
-        reading.add(str(error), "oauth")
-        return
-    if auth is not None:
-        reading.values["auth"] = auth
-    if rest:
-        extra["oauth"] = rest
 
 
 def _filled(reading: _Reading, value: Any, at: str, name: str, depth: int = 0) -> Any:
@@ -229,6 +206,37 @@ def _filled(reading: _Reading, value: Any, at: str, name: str, depth: int = 0) -
     if isinstance(value, Mapping) and depth < _DEEPEST:
         return {key: _filled(reading, item, f"{at}.{key}", name, depth + 1) for key, item in value.items()}
     return value
+
+
+def _read_oauth(reading: _Reading, kind: Kind) -> None:
+    """Take another program's `oauth` for the way to sign in; what says nothing here stays unused."""
+    extra = reading.values["extra"]
+    told = extra.get("oauth")
+    if told is None or kind == "stdio" or reading.values["disabled"] or _shows_credentials(reading):
+        return
+    if "auth" in reading.values:
+        reading.add("says the same as 'auth'; keep one", "oauth")
+        return
+    try:
+        auth, rest = read_oauth(told)
+    except ConfigError as error:
+        reading.problems += [
+            replace(problem, field=".".join(filter(None, ("oauth", problem.field))))
+            for problem in error.problems
+        ]
+        return
+    if auth is not None:
+        reading.values["auth"] = auth
+    if rest == {}:
+        del extra["oauth"]
+    else:
+        extra["oauth"] = rest
+
+
+def _shows_credentials(reading: _Reading) -> bool:
+    """Whether a header does already what signing in is for."""
+    headers = reading.values.get("headers")
+    return isinstance(headers, Mapping) and any(str(name).lower() == "authorization" for name in headers)
 
 
 def _read_timeouts(reading: _Reading, container: str | None) -> None:

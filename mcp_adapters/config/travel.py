@@ -17,8 +17,12 @@ from .problems import ConfigProblem, config_error
 __all__ = ("travelling",)
 
 _CONTAINERS = ("mcpServers", "servers", "mcp")
-_SECRET_MAPS = ("env", "environment", "headers", "auth")
-_PLAIN_AUTH = frozenset({"type", "header", "name", "username", "client_id", "scopes", "scope", "issuer"})
+_SECRET_MAPS = ("env", "environment", "headers", "auth", "oauth")
+_PLAIN = {
+    "auth": frozenset({"type", "header", "name", "username", "client_id", "scopes", "scope", "issuer"}),
+    "oauth": frozenset({"callbackPort", "clientId", "redirectUri", "scope", "scopes"}),
+}
+"""What is no secret in the two that say how to sign in."""
 
 
 def travelling(source: str | os.PathLike[str] | Mapping[str, Any]) -> str | dict[str, Any]:
@@ -31,7 +35,7 @@ def travelling(source: str | os.PathLike[str] | Mapping[str, Any]) -> str | dict
         A path becomes an absolute one; a mapping is copied.
 
     Raises:
-        ConfigError: A value of `env`, `headers` or `auth` is written out instead of referring to a
+        ConfigError: A value of `env`, `headers`, `auth` or `oauth` is written out instead of referring to a
             variable, or a server is an object of this process; `problems` has everything.
 
     """
@@ -75,7 +79,7 @@ def _written_out(key: str, field: str, values: Any) -> Iterator[ConfigProblem]:
     if not isinstance(values, Mapping):
         return
     for name, value in values.items():
-        plain = field == "auth" and name in _PLAIN_AUTH
+        plain = name in _PLAIN.get(field, ())
         if isinstance(value, str) and "${" not in value and not plain:
             yield ConfigProblem(
                 message="is written out, and secrets travel only as references such as ${TOKEN}",

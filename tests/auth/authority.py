@@ -116,8 +116,10 @@ class Authority(OAuthAuthorizationServerProvider[AuthorizationCode, RefreshToken
         )
 
 
-def protected(authority: Authority, gate: Gate | None = None, *, scopes: list[str] | None = None) -> Web:
-    """A server whose tools need a token of the authority, which lives at the same address."""
+def protected(
+    authority: Authority, gate: Gate | None = None, *, scopes: list[str] | None = None, **place: Any
+) -> Web:
+    """A server whose tools need a token of the authority, which lives at the same address (see `Web`)."""
 
     def app(url: str) -> Any:
         settings = AuthSettings(
@@ -130,9 +132,9 @@ def protected(authority: Authority, gate: Gate | None = None, *, scopes: list[st
             ),
         )
         server = tools_server(gate, auth_server_provider=authority, auth=settings)
-        return server.streamable_http_app()
+        return server.streamable_http_app(host=place.get("host", "127.0.0.1"))
 
-    return Web(app)
+    return Web(app, **place)
 
 
 @dataclass

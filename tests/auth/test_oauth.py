@@ -7,7 +7,9 @@ import json
 import logging
 import socket
 import time
+import webbrowser
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -296,6 +298,32 @@ def test_a_client_that_is_registered_already_does_not_register(
         assert toolbox.call("web_echo", {"text": "x"}).text == "x"
 
     assert list(authority.clients) == ["known"]
+
+
+def test_a_login_that_another_program_describes_is_done(
+    web: Web,
+    authority: Authority,
+    browser: Browser,
+    unused_port: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The file is one of Claude Code's; its client may come back to one address alone."""
+    authority.clients["known"] = OAuthClientInformationFull(
+        client_id="known",
+        redirect_uris=[f"http://localhost:{unused_port}/callback"],  # type: ignore[list-item]
+        token_endpoint_auth_method="none",
+        scope="tools",
+    )
+    told = {"clientId": "known", "callbackPort": unused_port, "scopes": "tools"}
+    file = tmp_path / ".mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"web": {"type": "http", "url": web.mcp, "oauth": told}}}))
+    monkeypatch.setattr(webbrowser, "open", lambda address: browser(address) is None)
+    with Toolbox(file, **QUICK) as toolbox:
+        assert toolbox.call("web_echo", {"text": "x"}).text == "x"
+
+    assert list(authority.clients) == ["known"]
+    assert authority.logins == 1
 
 
 @pytest.fixture

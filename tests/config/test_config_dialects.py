@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from mcp_adapters import ConfigError
 from mcp_adapters.config import HttpServer, OAuth, SseServer, StdioServer, load_servers
 
 if TYPE_CHECKING:
@@ -52,6 +51,11 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
               "timeout": 600000,
               "oauth": {"clientId": "${REGION}", "callbackPort": 8080}
             },
+            "login": {
+              "type": "http", "url": "https://login.example.com/mcp",
+              "oauth": {"clientId": "me", "callbackPort": 8080, "scopes": "read write",
+                        "authServerMetadataUrl": "https://auth.example.com/.well-known/openid-configuration"}
+            },
             "old": {"type": "sse", "url": "https://example.com/events"},
             "tool": {
               "type": "stdio", "command": "uvx", "args": ["tool", "--region=${REGION}"],
@@ -65,6 +69,19 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
                 headers={"Authorization": "Bearer tok-en"},
                 timeout=600.0,
                 extra={"oauth": {"clientId": "eu", "callbackPort": 8080}},
+            ),
+            "login": HttpServer(
+                url="https://login.example.com/mcp",
+                auth=OAuth(
+                    client_id="me",
+                    redirect_uri="http://localhost:8080/callback",
+                    scopes=("read", "write"),
+                ),
+                extra={
+                    "oauth": {
+                        "authServerMetadataUrl": "https://auth.example.com/.well-known/openid-configuration"
+                    }
+                },
             ),
             "old": SseServer(url="https://example.com/events"),
             "tool": StdioServer(
@@ -139,6 +156,10 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
             "http": {"httpUrl": "https://example.com/sse", "timeout": 5000, "trust": true,
                      "includeTools": ["read"], "excludeTools": ["write"]},
             "sse": {"url": "https://example.com/sse/?a=b", "headers": {"X-Key": "$TOKEN"}},
+            "login": {"httpUrl": "https://example.com/mcp",
+                      "oauth": {"enabled": true, "clientId": "me", "clientSecret": "${TOKEN}",
+                                "redirectUri": "http://localhost:7777/oauth/callback",
+                                "tokenUrl": "https://example.com/token", "scopes": ["read", "write"]}},
             "py": {"command": "python", "args": ["-m", "server"], "cwd": "./srv", "env": {"KEY": "$TOKEN"}},
             "off": {"command": "python", "args": ["${NOT_SET}"]}
           }
@@ -151,6 +172,16 @@ FILES: dict[str, tuple[str, dict[str, Any]]] = {
                 extra={"trust": True},
             ),
             "sse": SseServer(url="https://example.com/sse/?a=b", headers={"X-Key": "tok-en"}),
+            "login": HttpServer(
+                url="https://example.com/mcp",
+                auth=OAuth(
+                    client_id="me",
+                    client_secret="tok-en",
+                    redirect_uri="http://localhost:7777/oauth/callback",
+                    scopes=("read", "write"),
+                ),
+                extra={"oauth": {"tokenUrl": "https://example.com/token"}},
+            ),
             "py": StdioServer(command="python", args=["-m", "server"], cwd="./srv", env={"KEY": "tok-en"}),
             "off": StdioServer(command="python", args=["${NOT_SET}"], disabled=True),
         },
@@ -387,66 +418,3 @@ def test_the_given_mapping_stays_as_it_was() -> None:
     load_servers(source, environ={"T": "t"})
 
     assert json.dumps(source) == before
-
-
-@pytest.mark.parametrize(
-    ("oauth", "auth", "kept"),
-    [
-        ({}, OAuth(), None),
-        (
-            {"clientId": "x", "callbackPort": 8080},
-            OAuth(client_id="x", redirect_uri="http://localhost:8080/callback"),
-            None,
-        ),
-        ({"enabled": True, "scopes": ["a", "b"]}, OAuth(scopes=("a", "b")), None),
-        ({"enabled": False, "clientId": "x"}, None, None),
-        ({"clientId": "x", "clientSecret": "y"}, OAuth(client_id="x", client_secret="y"), None),
-        (
-            {"redirectUri": "http://localhost:7777/oauth/callback", "callbackPort": 1},
-            OAuth(redirect_uri="http://localhost:7777/oauth/callback"),
-            None,
-        ),
-        (
-            {"clientId": "x", "issuer": "https://as.example", "tokenUrl": "https://as.example/token"},
-            OAuth(client_id="x", issuer="https://as.example"),
-            {"tokenUrl": "https://as.example/token"},
-        ),
-    ],
-)
-def test_what_other_programs_say_of_signing_in_is_used(
-    oauth: dict[str, Any], auth: OAuth | None, kept: dict[str, Any] | None
-) -> None:
-    server = load_servers({"a": {"url": "https://x.example/mcp", "oauth": oauth}}, environ={})["a"]
-
-    assert (server.auth, server.extra.get("oauth")) == (auth, kept)
-
-
-def test_signing_in_is_left_alone_beside_a_header_that_shows_credentials() -> None:
-    oauth = {"clientId": "x"}
-    entry = {"url": "https://x.example/mcp", "oauth": oauth, "headers": {"authorization": "Bearer t"}}
-    server = load_servers({"a": entry}, environ={})["a"]
-
-    assert (server.auth, server.extra["oauth"]) == (None, oauth)
-
-
-@pytest.mark.parametrize(
-    ("oauth", "more", "problem"),
-    [
-        ("yes", {}, "must be an object"),
-        ({"clientId": 5}, {}, "'client_id'"),
-        ({"clientSecret": "s3cret"}, {}, "needs 'client_id'"),
-        ({"callbackPort": "s3cret"}, {}, "'redirect_uri' must be of the form"),
-        ({"clientId": "x"}, {"auth": "t0ken"}, "says the same as 'auth'"),
-    ],
-)
-def test_what_cannot_be_used_of_signing_in_is_named_without_values(
-    oauth: Any, more: dict[str, Any], problem: str
-) -> None:
-    entry = {"url": "https://x.example/mcp", "oauth": oauth, **more}
-    with pytest.raises(ConfigError) as caught:
-        load_servers({"a": entry}, environ={})
-
-    [told] = caught.value.problems
-    assert told.field == "oauth"
-    assert problem in told.message
-    assert "s3cret" not in str(caught.value)

@@ -44,7 +44,9 @@ ENTRIES: list[dict[str, Any]] = [
     {"url": "https://LITERAL@example.com/mcp?LITERAL"},
     {"url": "https://example.com/sse", "auth": "LITERAL"},
     {"url": "https://example.com/sse", "auth": {"CLIENT_ID": "a", "CLIENT_SECRET": "${S}"}},
-    {"url": "https://example.com/sse", "oauth": {"clientId": "x", "clientSecret": "LITERAL"}},
+    {"url": "https://example.com/sse", "oauth": {"clientId": "a", "clientSecret": "LITERAL"}},
+    {"url": "https://example.com/sse", "oauth": {"unknown": "LITERAL"}},
+    {"url": "https://example.com/sse", "oauth": {"clientSecret": "LITERAL"}, "disabled": True},
     {"url": "https://example.com/sse", "headers": {"X-Key": "LITERAL"}, "disabled": True},
     {"url": "https://[${HOST}/?key=LITERAL", "disabled": True},
 ]
@@ -79,6 +81,10 @@ BAD: list[dict[str, Any]] = [
     {"url": "https://h", "headers": ["LITERAL"], "protocol": "LITERAL", "disabled": "LITERAL"},
     {"url": "https://h", "type": "LITERAL"},
     {"url": ["LITERAL"], "auth": "LITERAL", "read_timeout": ["LITERAL"]},
+    {"url": "https://h", "oauth": {"clientSecret": "LITERAL"}},
+    {"url": "https://h", "oauth": {"clientId": ["LITERAL"], "scopes": {"LITERAL": 1}}},
+    {"url": "https://h", "oauth": {"callbackPort": "LITERAL", "enabled": "LITERAL"}},
+    {"url": "https://h", "oauth": {"redirectUri": "https://LITERAL"}},
 ]
 
 

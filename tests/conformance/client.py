@@ -1,8 +1,8 @@
 """The client that the conformance suite starts: a Toolbox does what each scenario asks of a client.
 
-Run by the suite as `python client.py URL`, with the scenario's name, its context (JSON) and the
-protocol version in the environment. It lists the server's tools and calls each of them; nothing in
-it knows what a scenario checks. Exit code 0, or 1 with the error as one line on standard error.
+Run as `python client.py URL`, with the scenario's name, its context (JSON) and the protocol version in
+the environment; in tests it is run by `waiting.py`. It lists the server's tools and calls each of them;
+nothing in it knows what a scenario checks. Exit code 0, or 1 with the error on standard error.
 """
 
 from __future__ import annotations
@@ -150,18 +150,20 @@ def call_all(toolbox: Toolbox, calls: list[dict[str, Any]]) -> None:
             print(error, file=sys.stderr)
 
 
-def main() -> None:
-    url = sys.argv[-1]
+def run(url: str) -> int:
+    """Be the client of the scenario that the environment names; the exit code."""
     scenario = os.environ["MCP_CONFORMANCE_SCENARIO"]
     context = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT") or "{}")
-    server = HttpServer(url=url, auth=auth_for(scenario, url, context))
-    handlers = Handlers(elicitation=agree)
-    with Toolbox({"server": server}, on_bad_tool="skip", handlers=handlers, call_timeout=60) as toolbox:
-        call_all(toolbox, context.get("toolCalls", []))
+    try:
+        server = HttpServer(url=url, auth=auth_for(scenario, url, context))
+        handlers = Handlers(elicitation=agree)
+        with Toolbox({"server": server}, on_bad_tool="skip", handlers=handlers, call_timeout=60) as toolbox:
+            call_all(toolbox, context.get("toolCalls", []))
+    except McpAdaptersError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except McpAdaptersError as error:
-        sys.exit(f"{type(error).__name__}: {error}")
+    sys.exit(run(sys.argv[-1]))
