@@ -8,7 +8,8 @@ itself crosses to the background loop. Nothing is sent twice unless an intercept
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -17,6 +18,7 @@ from mcp_adapters._connection import Connection
 from mcp_adapters._handlers import Messenger, running_loop
 from mcp_adapters._portal import portal
 from mcp_adapters._repeats import Repeats
+from mcp_adapters._tracing import Operation, tool_call
 from mcp_adapters.errors import (
     ConfigError,
     InvalidArgumentsError,
@@ -54,6 +56,7 @@ class CallOptions:
     max_identical_failures: int | None = None
     interceptors: tuple[Interceptor, ...] = ()
     retry_safe: ToolFilter | None = None
+    trace_content: bool = False
 
     def __post_init__(self) -> None:
         _require_choice("on_tool_error", self.on_tool_error, get_args(OnToolError))
@@ -125,10 +128,12 @@ class Calls:
         """Call and wait; see `Tool.call`."""
         if self._connections is None and self.wake is not None:
             portal().run(self.wake)
-        request = self._request(spec, arguments, context)
-        with Messenger(None) as messenger, self._repeats.watch(request) as watch:
-            way = _Way(self, spec, timeout, messenger, on_progress)
-            watch.result = self._chain.run(request, way.send, way.asend)
+        with self._traced(spec, arguments) as operation:
+            request = self._request(spec, arguments, context)
+            with Messenger(None) as messenger, self._repeats.watch(request) as watch:
+                way = _Way(self, spec, timeout, messenger, on_progress)
+                watch.result = self._chain.run(request, way.send, way.asend)
+            self._told(operation, watch.result)
         return self._final(spec, watch.result)
 
     async def acall(
@@ -143,11 +148,26 @@ class Calls:
         """Call and await; see `Tool.acall`."""
         if self._connections is None and self.wake is not None:
             await portal().arun(self.wake)
-        request = self._request(spec, arguments, context)
-        way = _Way(self, spec, timeout, Messenger(running_loop()), on_progress)
-        with self._repeats.watch(request) as watch:
-            watch.result = await self._chain.arun(request, way.asend)
+        with self._traced(spec, arguments) as operation:
+            request = self._request(spec, arguments, context)
+            way = _Way(self, spec, timeout, Messenger(running_loop()), on_progress)
+            with self._repeats.watch(request) as watch:
+                watch.result = await self._chain.arun(request, way.asend)
+            self._told(operation, watch.result)
         return self._final(spec, watch.result)
+
+    @contextmanager
+    def _traced(self, spec: ToolSpec, arguments: Mapping[str, Any] | None) -> Iterator[Operation]:
+        with tool_call(spec.server, spec.remote_name, spec.exposed_name) as operation:
+            if self._options.trace_content:
+                operation.content("gen_ai.tool.call.arguments", arguments or {})
+            yield operation
+
+    def _told(self, operation: Operation, result: ToolResult) -> None:
+        if result.is_error:
+            operation.fail("tool_error")
+        if self._options.trace_content:
+            operation.content("gen_ai.tool.call.result", result.text)
 
     def _request(
         self, spec: ToolSpec, arguments: Mapping[str, Any] | None, context: Mapping[str, Any] | None

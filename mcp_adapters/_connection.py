@@ -36,6 +36,7 @@ from mcp_adapters._handshake import DiedInProbe
 from mcp_adapters._link import Link, LinkEnded, LinkTimeout
 from mcp_adapters._mirrors import Mirrors
 from mcp_adapters._questions import Asking, Questions
+from mcp_adapters._tracing import connecting, listing
 from mcp_adapters._transports import transport_for
 from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError, ToolExecutionError
 
@@ -313,6 +314,12 @@ class Connection:
             # While the pause before this attempt went by: what is started now, nobody would stop.
             raise self._failures.closed()
         link = self._attempt = self._transport.link(self)
+        with connecting(self.key) as operation:
+            await self._open(link)
+            operation.tell(mcp__protocol__version=link.session.protocol_version)
+        return link
+
+    async def _open(self, link: Link) -> None:
         try:
             await link.open(self._connect_timeout)
         except DiedInProbe:
@@ -324,7 +331,6 @@ class Connection:
             raise failure from (failure.__cause__ or error)
         finally:
             self._attempt = None
-        return link
 
     def _failed(self, error: BaseException) -> McpAdaptersError:
         """Name a failure to connect, and take note of it."""
@@ -353,10 +359,11 @@ class Connection:
         Source: MCP 2025-11-25, server/utilities/pagination.
 
         """
-        try:
-            return await self._pages()
-        except ConnectionLostError:
-            return await self._pages()
+        with listing(self.key):
+            try:
+                return await self._pages()
+            except ConnectionLostError:
+                return await self._pages()
 
     async def _pages(self) -> list[dict[str, Any]]:
         pages = await self._all_pages()

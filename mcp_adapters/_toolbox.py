@@ -91,6 +91,8 @@ class Toolbox:
             `mcp_adapters.interception`.
         retry_safe: Tools that may be called twice without harm, by your own word: a call of them whose
             outcome is unknown because the connection was lost is sent once more.
+        trace_content: Whether OpenTelemetry spans of calls hold arguments and results, up to 16,384
+            characters each.
         inputs: Gives the values of `${input:...}` in a configuration, see `load_servers`; None: such a
             variable is an error.
         listings: What servers list, by server key, as `listings` of an earlier toolbox gave it. Such a
@@ -124,6 +126,7 @@ class Toolbox:
         max_identical_failures: int | None = None,
         interceptors: Sequence[Interceptor] = (),
         retry_safe: ToolFilter | None = None,
+        trace_content: bool = False,
         inputs: AskInput | None = None,
         listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     ) -> None:
@@ -163,6 +166,7 @@ class Toolbox:
             max_identical_failures=max_identical_failures,
             interceptors=tuple(interceptors),
             retry_safe=retry_safe,
+            trace_content=trace_content,
         )
         self._calls = Calls(self._call_options, progressed=lambda news: self._engine.progressed(news))
         self._calls.home = self
