@@ -22,7 +22,14 @@ from mcp_adapters._context import call_headers
 from mcp_adapters._faults import Fault, FaultError, sealed
 from mcp_adapters._tls import tls_context
 from mcp_adapters._verdicts import failure_of, verdict
-from mcp_adapters.config import HttpServer, SseServer, reserved_headers
+from mcp_adapters.config import (
+    ApiKeyAuth,
+    BasicAuth,
+    BearerAuth,
+    HttpServer,
+    SseServer,
+    reserved_headers,
+)
 
 __all__ = ("Deliver", "ServerClient", "bare_address")
 
@@ -36,6 +43,8 @@ _RESERVED = re.compile(
     r"host|accept|connection|content-(length|type)|transfer-encoding|last-event-id|mcp-.*", re.IGNORECASE
 )
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_ONE_HEADER = (ApiKeyAuth, BasicAuth, BearerAuth)
+"""Forms of authentication that put a header on a request and never fail."""
 _ABOUT_THE_REQUEST = re.compile(r".*(trace|span|baggage|correlation|request-id|idempotency).*", re.IGNORECASE)
 """Headers that say nothing about who asks."""
 
@@ -71,6 +80,7 @@ class ServerClient(httpx2.AsyncClient):
         self._address = httpx2.URL(address, userinfo=b"", fragment=None)
         self._server = server
         self._advice = advice
+        self._authenticates = auth is not None and not isinstance(server.auth, _ONE_HEADER)
         self._deliver = deliver
         self._reserved = reserved_headers(server.auth)
         self._principal: Mapping[str, str] | None = None
@@ -96,7 +106,12 @@ class ServerClient(httpx2.AsyncClient):
                 await response.aclose()
                 raise
         except Exception as error:  # noqa: BLE001 - also what the user's own objects raise
-            fault = failure_of(error, advice=self._advice, in_session=_SESSION in request.headers)
+            fault = failure_of(
+                error,
+                advice=self._advice,
+                authenticates=self._authenticates,
+                in_session=_SESSION in request.headers,
+            )
         if fault is None:
             return response
         return self._stand_in(request, fault)
@@ -161,7 +176,7 @@ class ServerClient(httpx2.AsyncClient):
         self, request: httpx2.Request, response: httpx2.Response, *, stream: bool
     ) -> Fault | None:
         if request.method != "POST" and (self._deliver is None or request.method != "GET"):
-            fault = None
+            fault = _over(request, response)
         else:
             fault = await verdict(
                 request, response, advice=self._advice, redact=self._server.redact, shown=_shown
@@ -191,6 +206,13 @@ class ServerClient(httpx2.AsyncClient):
 def bare_address(url: str) -> str:
     """An address without user, query and fragment: what the SDK gets, which logs it."""
     return _shown(httpx2.URL(url))
+
+
+def _over(request: httpx2.Request, response: httpx2.Response) -> Fault | None:
+    """A session that the server no longer knows needs no ending, and nobody needs to hear of it."""
+    if request.method == "DELETE" and response.status_code == 404:
+        return Fault(kind="session", status=404, detail="the session had ended already")
+    return None
 
 
 def _shown_by_address(address: httpx2.URL) -> httpx2.Auth | None:

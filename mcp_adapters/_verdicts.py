@@ -36,12 +36,13 @@ _NEVER_SENT = (
 )
 
 
-def failure_of(error: Exception, *, advice: str, in_session: bool) -> Fault:
+def failure_of(error: Exception, *, advice: str, authenticates: bool, in_session: bool) -> Fault:
     """The fault that an exception stands for.
 
     Args:
         error: What sending raised.
         advice: What to do about credentials.
+        authenticates: Whether an authentication object had a part in it, which may raise anything.
         in_session: Whether the request belonged to a session of the handshake versions; when nobody
             listens any more, such a session is gone with its server.
 
@@ -54,11 +55,22 @@ def failure_of(error: Exception, *, advice: str, in_session: bool) -> Fault:
             return Fault(kind="unreachable", detail=f"{words}{_hint(words)}", ends=in_session, cause=error)
         case httpx2.HTTPError() | httpx2.StreamError():
             return Fault(kind="broken", detail=words, cause=error)
+    if not authenticates:
+        # Such as a guard in somebody's tests that lets nothing out of the process.
+        cause = _first(error)
+        return Fault(kind="broken", detail=f"{type(cause).__name__} was raised", cause=cause)
     return Fault(
         kind="auth",
         detail=f"got no credentials to show: {type(error).__name__} was raised; {advice}",
         cause=error,
     )
+
+
+def _first(error: Exception) -> Exception:
+    """The error inside of groups, into which trying several addresses puts it."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _hint(words: str) -> str:

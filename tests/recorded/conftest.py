@@ -1,85 +1,49 @@
-"""How cassettes are recorded, scrubbed and matched.
+"""How cassettes are recorded and played back.
 
 Playing back needs no server and no network. `make record` starts the real servers, each on a fixed
-port, and writes every cassette anew.
+port, and writes every cassette anew; look at the difference before you commit it. A cassette holds
+calls one after the other: vcrpy reads an answer to its end before anybody else sees it, which calls
+that wait for each other, or a stream without an end, would not survive.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
-from mcp.server.mcpserver import MCPServer
-from pydantic import BaseModel
-from starlette.responses import Response
 
-from mcp_adapters import HttpServer
-from mcp_adapters.config import ProtocolChoice
-from tests.real_servers import everything_over_http
-from tests.web import Script, Seen, Web
+from .scrubbing import Scrubber, same_headers, same_message
+from .servers import SECRETS
 
-PORT = 18_741
-TOKEN = "t0p-s3cret-token"
-COOKIE = "c00kie-of-the-user"
-SECRETS = (TOKEN, COOKIE)
-"""What is sent while recording, and must not be in any cassette."""
-
-_HIDDEN = ("authorization", "cookie", "set-cookie", "mcp-session-id", "x-api-key")
-_VARYING = ("date", "etag", "server", "user-agent", "keep-alive")
+MATCH_ON = ["method", "uri", "message", "headers"]
 
 
-class Weather(BaseModel):
-    celsius: float
-    words: str
+def rules() -> dict[str, Any]:
+    """What vcrpy is told of one cassette."""
+    scrubber = Scrubber(SECRETS)
+    return {
+        "match_on": MATCH_ON,
+        "before_record_request": scrubber.request,
+        "before_record_response": scrubber.response,
+        "decode_compressed_response": True,
+    }
 
 
-def sdk_app(*, json_response: bool) -> Callable[[str], Any]:
-    def app(_: str) -> Any:
-        server = MCPServer("recorded", version="1.0", instructions="Ask for weather.", log_level="CRITICAL")
-
-        @server.tool()
-        async def weather(city: str) -> Weather:
-            """Tell the weather of a city."""
-            return Weather(celsius=21.5, words=f"sunny in {city}")
-
-        @server.tool(structured_output=False)
-        async def broken() -> str:
-            """Fail."""
-            raise ValueError("it broke")
-
-        return server.streamable_http_app(json_response=json_response)
-
-    return app
+@pytest.fixture
+def vcr_config() -> dict[str, Any]:
+    return rules()
 
 
-def only_with_the_token(seen: Seen) -> Response | None:
-    if seen.headers.get("authorization") == f"Bearer {TOKEN}":
-        return None
-    challenge = {"WWW-Authenticate": 'Bearer error="invalid_token"', "Set-Cookie": f"user={COOKIE}"}
-    return Response(status_code=401, headers=challenge)
+def pytest_recording_configure(config: Any, vcr: Any) -> None:
+    register(vcr)
 
 
-class Forgetful:
-    """Knows the session of the first two calls no more when the third comes."""
-
-    def __init__(self) -> None:
-        self.calls = 0
-
-    def __call__(self, seen: Seen) -> Response | None:
-        # initialize, initialized, tools/list and one call come before.
-        self.calls += seen.method == "POST"
-        return Response(status_code=404) if self.calls == 5 else None
-
-
-@contextmanager
-def sdk(*, json_response: bool, script: Script) -> Iterator[None]:
-    with Web(sdk_app(json_response=json_response), port=PORT) as web:
-        web.front.script = script
-        yield
+def register(vcr: Any) -> None:
+    """Make the two comparisons of our own known to vcrpy."""
+    vcr.register_matcher("message", same_message)
+    vcr.register_matcher("headers", same_headers)
 
 
 @pytest.fixture
@@ -97,62 +61,10 @@ def serving(record_mode: str) -> Callable[[AbstractContextManager[Any]], Abstrac
     return maybe
 
 
-@contextmanager
-def everything() -> Iterator[None]:
-    with everything_over_http(port=PORT):
-        yield
-
-
-def server(protocol: ProtocolChoice, *, token: str | None = TOKEN) -> HttpServer:
-    return HttpServer(url=f"http://127.0.0.1:{PORT}/mcp", protocol=protocol, auth=token)
-
-
-@pytest.fixture(scope="module")
-def vcr_config() -> dict[str, Any]:
-    return {
-        "match_on": ["method", "uri", "message"],
-        "before_record_request": scrubbed_request,
-        "before_record_response": scrubbed_response,
-        "decode_compressed_response": True,
-    }
-
-
-def pytest_recording_configure(config: Any, vcr: Any) -> None:
-    vcr.register_matcher("message", same_message)
-
-
-def same_message(first: Any, second: Any) -> None:
-    """Two requests carry the same JSON, but for the version that this package has."""
-    assert message_of(first) == message_of(second)
-
-
-def message_of(request: Any) -> Any:
-    body = request.body or b""
-    text = body.decode() if isinstance(body, bytes) else body
-    return json.loads(re.sub(r'("name":"mcp-adapters","version":)"[^"]*"', r'\1"*"', text) or "null")
-
-
-def scrubbed_request(request: Any) -> Any:
-    _scrub_headers(request.headers, "scrubbed")
-    request.body = _without_secrets(request.body)
-    return request
-
-
-def scrubbed_response(response: dict[str, Any]) -> dict[str, Any]:
-    _scrub_headers(response["headers"], ["scrubbed"])
-    response["body"]["string"] = _without_secrets(response["body"]["string"])
-    return response
-
-
-def _scrub_headers(headers: Any, put: Any) -> None:
-    for name in list(headers):
-        if name.lower() in _HIDDEN:
-            headers[name] = put
-        elif name.lower() in _VARYING:
-            del headers[name]
-
-
-def _without_secrets(body: Any) -> Any:
-    for secret in SECRETS if isinstance(body, bytes) else ():
-        body = body.replace(secret.encode(), b"scrubbed")
-    return body
+@pytest.fixture
+def played(vcr: Any, record_mode: str) -> Iterator[None]:
+    """A test that uses all of its recording: what it no longer sends is missed too."""
+    yield
+    if record_mode == "none":
+        left = [request for at, request in enumerate(vcr.requests) if not vcr.play_counts[at]]
+        assert not left, f"recorded, but not sent: {left}"
