@@ -19,8 +19,12 @@ from pydantic import (
     SecretStr,
     StrictBool,
     ValidationError,
+    field_validator,
     model_validator,
 )
+
+from mcp_adapters.errors import ConfigError
+from mcp_adapters.filtering import parse_filter
 
 from .keys import RENAMED, likely_key
 from .masking import mask
@@ -116,6 +120,23 @@ class ServerModel(ReportingModel):
     """Keys of the entry that this package does not use, with their values."""
     secrets: tuple[SecretStr, ...] = Field(default=(), repr=False, exclude=True)
     """What variables put into fields that are not secret by themselves."""
+
+    @field_validator("tools")
+    @classmethod
+    def _tools_can_be_chosen(cls, tools: Any) -> Any:
+        try:
+            if tools is not None:
+                parse_filter(tools)
+        except ConfigError:
+            usable = False
+        else:
+            usable = True
+        if not usable:
+            # Outside of the handler: the other error quotes the value.
+            raise ValueError(
+                'must be a list of names and patterns, {"allow": [...], "deny": [...]} or {"name": false}'
+            )
+        return tools
 
     def redact(self, text: str) -> str:
         """Replace every secret of this server that occurs in `text` by `***`.

@@ -267,6 +267,7 @@ def _read_tools(reading: _Reading) -> None:
             if wanted in choice or "tools" in reading.entry:
                 reading.add("is one choice of tools too many; keep one", key)
             choice[wanted] = reading.entry[key]
+            reading.spelled.setdefault("tools", key)
     if choice:
         reading.values["tools"] = choice
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ("MASK", "mask", "mask_arguments", "mask_url", "url_secrets", "words")
+__all__ = ("MASK", "mask", "mask_arguments", "mask_url", "shows_secrets", "url_secrets", "words")
 
 MASK = "***"
 
@@ -63,6 +63,15 @@ def url_secrets(url: str) -> Iterator[str]:
     yield from filter(None, (parts.username, parts.password))
     yield from (value for _, value in parse_qsl(parts.query))
     yield from (pair.partition("=")[2] for pair in parts.query.split("&"))
+
+
+def shows_secrets(url: str) -> bool:
+    """Whether an address has a user, or a value in its query whose name tells that it is secret."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return True
+    return "@" in parts.netloc or any(_SECRET_FLAG.fullmatch(name) for name, _ in parse_qsl(parts.query))
 
 
 def _masked_pair(pair: str) -> str:

@@ -159,7 +159,8 @@ def parse_filter(value: object) -> ToolFilter:
             `{"allow": [...], "deny": [...]}`: either or both;
             `{"delete_*": false, "delete_draft": true}`: switches; the last that matches a tool
             decides, and a tool that none matches is kept;
-            `{"all": [...]}`: a list of these forms, all of which must hold.
+            `{"all": [...]}`: a list of these forms, all of which must hold;
+            a `ToolFilter`, which is given back.
 
     Returns:
         The filter; its `to_config()` has an equal meaning.
@@ -168,6 +169,8 @@ def parse_filter(value: object) -> ToolFilter:
         ConfigError: Anything else.
 
     """
+    if isinstance(value, ToolFilter):
+        return value
     if isinstance(value, list | tuple):
         return ToolFilter.allow(*value)
     if not isinstance(value, Mapping):

@@ -24,6 +24,7 @@ BARE = (
     "a bare text must be an http:// or https:// address; it is never a command: "
     'for one, write {"command": "program", "args": [...]}'
 )
+NO_CHOICE = 'must be a list of names and patterns, {"allow": [...], "deny": [...]} or {"name": false}'
 ONE_SERVER = 'this is one server without a key; name it: {"name": {...}}'
 
 ENTRIES: list[tuple[Any, str | None, str]] = [
@@ -135,6 +136,12 @@ ENTRIES: list[tuple[Any, str | None, str]] = [
         "includeTools",
         "is one choice of tools too many; keep one",
     ),
+    ({"command": "a", "tools": 7}, "tools", NO_CHOICE),
+    ({"command": "a", "tools": ["a", 3]}, "tools", NO_CHOICE),
+    ({"command": "a", "tools": {"alow": ["x"]}}, "tools", NO_CHOICE),
+    ({"url": URL, "tools": {"x": "no"}}, "tools", NO_CHOICE),
+    ({"command": "a", "includeTools": "read"}, "includeTools", NO_CHOICE),
+    ({"command": "a", "disabledTools": [7]}, "disabledTools", NO_CHOICE),
     ({"command": "a", "envFile": 1}, "envFile", "must be the path of a file"),
     (
         {"command": "a", "envFile": ".env"},
