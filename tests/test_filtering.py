@@ -311,3 +311,9 @@ def test_the_error_stays_short_when_thousands_of_tools_are_offered():
 def test_the_closest_names_are_those_that_hold_the_word_or_look_like_it(word, closest):
     names = ["search_k7wofek5", "web_search", "list"]
     assert closest_names(word, names) == closest_names(word, reversed(names)) == closest
+
+
+def test_a_filter_in_a_configuration_that_is_made_in_python_is_taken_as_it_is() -> None:
+    given = ToolFilter.allow("read_*")
+
+    assert parse_filter(given) is given

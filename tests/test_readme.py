@@ -47,7 +47,15 @@ def config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_python_example_is_run_by_a_test_below() -> None:
     shown = {section for section in SECTIONS if blocks(section, "python")}
 
-    assert shown == {"LangChain", "LlamaIndex", "Plain Python", "Notebook", "Servers", "Control"}
+    assert shown == {
+        "LangChain",
+        "LlamaIndex",
+        "Plain Python",
+        "Notebook",
+        "Servers",
+        "Authentication",
+        "Control",
+    }
 
 
 def test_the_langchain_example(capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,6 +102,19 @@ def test_the_servers_example(wire: Wire) -> None:
         assert toolbox.call("here_greet").text == "hello"
 
     assert states == {"notes": "ready", "search": "failed", "short": "failed", "here": "ready"}
+
+
+def test_the_authentication_example() -> None:
+    """Nobody is at its addresses; that each form arrives at a server is tested elsewhere."""
+    namespace = run("Authentication", token="t0ken")
+
+    assert {key: type(server.auth).__name__ for key, server in namespace["servers"].items()} == {
+        "token": "BearerAuth",
+        "key": "ApiKeyAuth",
+        "person": "OAuth",
+        "robot": "ClientCredentials",
+    }
+    assert repr(namespace["toolbox"]) == "<Toolbox of token, key, person, robot: closed>"
 
 
 def test_the_control_example(capsys: pytest.CaptureFixture[str]) -> None:
