@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests import real_servers
+
 from .scrubbing import Scrubber, same_headers, same_message
 from .servers import SECRETS
 
@@ -29,6 +31,13 @@ def rules() -> dict[str, Any]:
         "before_record_response": scrubber.response,
         "decode_compressed_response": True,
     }
+
+
+@pytest.fixture(scope="session", autouse=True)
+def all_servers_are_there(record_mode: str) -> None:
+    """Record everything or nothing: a cassette is deleted before its server is looked for."""
+    if record_mode != "none":
+        real_servers.everything()
 
 
 @pytest.fixture
