@@ -13,7 +13,8 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import Any, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from mcp_adapters.errors import SyncCallInEventLoopError
 
@@ -59,20 +60,21 @@ class Portal:
     def run(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` on the loop and wait for it, also while a loop runs in this thread.
 
-        A KeyboardInterrupt in the waiting thread cancels the work.
+        A KeyboardInterrupt in the waiting thread cancels the work, whenever it comes.
 
         Raises:
             SyncCallInEventLoopError: Called on the loop's own thread, which would wait for ever.
 
         """
         self.require_elsewhere()
-        future = self.submit(function, *args, **kwargs)
+        work = _Work(function, *args, **kwargs)
         try:
-            return future.result()
+            # An interrupt may come before the future is handed back: it is not what cancels.
+            return self.submit(work.run).result()
         except BaseException:
             if self._holds and threading.current_thread() is not threading.main_thread():
                 threading.Event().wait()
-            future.cancel()
+            self._loop.call_soon_threadsafe(work.give_up)
             raise
 
     def require_elsewhere(self) -> None:
@@ -96,6 +98,28 @@ class Portal:
         if self.is_here:
             return await function(*args, **kwargs)
         return await asyncio.wrap_future(self.submit(function, *args, **kwargs))
+
+
+class _Work(Generic[T]):
+    """Work that can be given up from before it is handed over until it is done; both on the loop."""
+
+    def __init__(self, function: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> None:
+        self._start = partial(function, *args, **kwargs)
+        self._task: asyncio.Task[Any] | None = None
+        self._given_up = False
+
+    async def run(self) -> T:
+        """Do it, unless it was given up before it began."""
+        if self._given_up:
+            raise asyncio.CancelledError
+        self._task = asyncio.current_task()
+        return await self._start()
+
+    def give_up(self) -> None:
+        """Cancel it; harmless when it is done."""
+        self._given_up = True
+        if self._task is not None:
+            self._task.cancel()
 
 
 _portals: dict[str, Portal] = {}
