@@ -99,7 +99,19 @@ if TYPE_CHECKING:
         McpAdaptersError as McpAdaptersError,
     )
     from mcp_adapters.errors import (
+        PromptNotFoundError as PromptNotFoundError,
+    )
+    from mcp_adapters.errors import (
         ProtocolError as ProtocolError,
+    )
+    from mcp_adapters.errors import (
+        RequestError as RequestError,
+    )
+    from mcp_adapters.errors import (
+        RequestTimeoutError as RequestTimeoutError,
+    )
+    from mcp_adapters.errors import (
+        ResourceNotFoundError as ResourceNotFoundError,
     )
     from mcp_adapters.errors import (
         SandboxError as SandboxError,
@@ -164,6 +176,33 @@ if TYPE_CHECKING:
         Interceptor as Interceptor,
     )
     from mcp_adapters.naming import NamePolicy as NamePolicy
+    from mcp_adapters.prompts import (
+        Completion as Completion,
+    )
+    from mcp_adapters.prompts import (
+        Prompt as Prompt,
+    )
+    from mcp_adapters.prompts import (
+        PromptArgument as PromptArgument,
+    )
+    from mcp_adapters.prompts import (
+        PromptMessage as PromptMessage,
+    )
+    from mcp_adapters.prompts import (
+        PromptResult as PromptResult,
+    )
+    from mcp_adapters.resources import (
+        Resource as Resource,
+    )
+    from mcp_adapters.resources import (
+        ResourceContents as ResourceContents,
+    )
+    from mcp_adapters.resources import (
+        ResourceTemplate as ResourceTemplate,
+    )
+    from mcp_adapters.resources import (
+        ResourceUpdated as ResourceUpdated,
+    )
     from mcp_adapters.results import (
         StructuredMode as StructuredMode,
     )
@@ -268,7 +307,11 @@ _HOME = {
         "InvalidArgumentsError",
         "InvalidResultError",
         "McpAdaptersError",
+        "PromptNotFoundError",
         "ProtocolError",
+        "RequestError",
+        "RequestTimeoutError",
+        "ResourceNotFoundError",
         "SandboxError",
         "ServerError",
         "ServerStartError",
@@ -287,6 +330,8 @@ _HOME = {
     "mcp_adapters.handlers": ("Handlers", "LogMessage", "StateChange", "ToolsChange"),
     "mcp_adapters.interception": ("AsyncCallNext", "CallNext", "CallRequest", "Interceptor"),
     "mcp_adapters.naming": ("NamePolicy",),
+    "mcp_adapters.prompts": ("Completion", "Prompt", "PromptArgument", "PromptMessage", "PromptResult"),
+    "mcp_adapters.resources": ("Resource", "ResourceContents", "ResourceTemplate", "ResourceUpdated"),
     "mcp_adapters.results": ("StructuredMode", "from_artifact", "placeholder", "shorten", "to_artifact"),
     "mcp_adapters.schema": ("SchemaLimits",),
     "mcp_adapters.spec": (

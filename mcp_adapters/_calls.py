@@ -18,6 +18,7 @@ from mcp_adapters._connection import Connection
 from mcp_adapters._handlers import Messenger, running_loop
 from mcp_adapters._portal import portal
 from mcp_adapters._repeats import Repeats
+from mcp_adapters._resource_tools import Reader
 from mcp_adapters._tracing import Operation, tool_call
 from mcp_adapters.errors import (
     ConfigError,
@@ -104,6 +105,8 @@ class Calls:
         """Opens the toolbox at the first call; None where that is the user's business."""
         self.verify: Callable[[str], Awaitable[None]] = _nothing_to_verify
         """Makes sure that a server offers what its stored listing says; on the background loop."""
+        self.reader: Callable[[str, str], Reader | None] = _no_reader
+        """What carries out a tool that stands for reading resources; None for the server's own tools."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return getattr, (self.home, "_calls")
@@ -213,6 +216,8 @@ class Calls:
         """Send the call; on the background loop."""
         await self.verify(request.server)
         way.check_still_offered()
+        if (reader := self.reader(request.server, request.tool)) is not None:
+            return await reader(arguments, way.timeout, request.headers)
         safe = self._options.retry_safe
         return await connection.call(
             request.tool,
@@ -332,6 +337,10 @@ class _Way:
                 problems=decoded.problems,
             )
         return connection, decoded.arguments
+
+
+def _no_reader(_: str, __: str) -> None:
+    """Every tool is the server's own."""
 
 
 async def _nothing_to_verify(_: str) -> None:

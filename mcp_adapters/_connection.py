@@ -20,11 +20,16 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     HEADER_MISMATCH,
+    METHOD_NOT_FOUND,
     CallToolRequest,
     CallToolRequestParams,
+    ListPromptsRequest,
+    ListResourcesRequest,
+    ListResourceTemplatesRequest,
     ListToolsRequest,
     LoggingLevel,
     PaginatedRequestParams,
+    ServerCapabilities,
 )
 from pydantic import ValidationError
 
@@ -33,14 +38,22 @@ from mcp_adapters._failures import Failures
 from mcp_adapters._guest import GuestLink
 from mcp_adapters._handlers import Messenger
 from mcp_adapters._handshake import DiedInProbe
-from mcp_adapters._link import Link, LinkEnded, LinkTimeout
+from mcp_adapters._link import Link, LinkEnded, LinkTimeout, Request
 from mcp_adapters._mirrors import Mirrors
 from mcp_adapters._questions import Asking, Questions
+from mcp_adapters._refusals import Subject
+from mcp_adapters._subscriptions import OnUpdate, Subscriptions
 from mcp_adapters._tracing import connecting, listing
 from mcp_adapters._transports import transport_for
-from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError, ToolExecutionError
+from mcp_adapters.errors import (
+    ConnectError,
+    ConnectionLostError,
+    DiscoveryError,
+    McpAdaptersError,
+    ToolExecutionError,
+)
 
-__all__ = ("Connection", "Observer", "Reconnect", "ServerState", "ServerStatus", "Supervision")
+__all__ = ("Connection", "Kind", "Observer", "Reconnect", "ServerState", "ServerStatus", "Supervision")
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +73,15 @@ ServerState: TypeAlias = Literal[
 Reconnect: TypeAlias = Literal["on_use", "background"]
 """When a lost connection is made anew: when it is needed, or at once."""
 
+Kind: TypeAlias = Literal["tools", "resources", "resource templates", "prompts"]
+"""What a server may list."""
+
+_LISTINGS: Mapping[Kind, Any] = {
+    "tools": ListToolsRequest,
+    "resources": ListResourcesRequest,
+    "resource templates": ListResourceTemplatesRequest,
+    "prompts": ListPromptsRequest,
+}
 _FOREIGN = (LinkTimeout, MCPError, ValidationError)
 
 
@@ -164,6 +186,9 @@ class Connection:
         self._link: Link | None = None
         self._attempt: Link | None = None
         self._revival: asyncio.Task[None] | None = None
+        self._renewal: asyncio.Task[None] | None = None
+        self.subscriptions = Subscriptions(key, self._sent_over, self._call_timeout)
+        """To resources; they outlive a lost connection."""
         self._failed_attempts = 0
         self._next_attempt = 0.0
         self.mirrors = Mirrors()
@@ -238,15 +263,21 @@ class Connection:
         """Pass on that the server's tools have changed."""
         self._observer.tools_changed(self.key)
 
+    def resource_updated(self, uri: str) -> None:
+        """Pass on that a resource has changed."""
+        self.subscriptions.updated(uri)
+
     def ended(self, link: Link) -> None:
         """Take note that a link is over; make a new one at once when that is wanted."""
         if link is not self._link or self._state != "ready":
             return
         self._become("lost")
-        if self._supervision.reconnect == "background":
-            self._revival = asyncio.create_task(self._revive())
+        if self._supervision.reconnect == "background" or self.subscriptions:
+            # Whoever subscribed waits for news; nobody else would bring the connection back.
+            self._revival = asyncio.create_task(self._revive(link))
 
-    async def _revive(self) -> None:
+    async def _revive(self, ended: Link) -> None:
+        await ended.last_words()  # errors of requests in flight tell of the old process, not of the new one
         while self._state != "closed":
             with contextlib.suppress(McpAdaptersError):
                 await self._live()
@@ -267,8 +298,10 @@ class Connection:
     async def close(self) -> None:
         """Stop the server; bounded in time, harmless when repeated."""
         self._become("closed")
-        if self._revival is not None:
-            self._revival.cancel()
+        self.subscriptions.close()
+        for task in (self._revival, self._renewal):
+            if task is not None:
+                task.cancel()
         await asyncio.gather(*(link.close() for link in (self._link, self._attempt) if link is not None))
 
     async def _live(self) -> Link:
@@ -298,6 +331,8 @@ class Connection:
             link = await self._new_link_without_probe()
         self._failed_attempts = 0
         self._become("ready")
+        if self.subscriptions:
+            self._renewal = asyncio.create_task(self.subscriptions.renew(link))
         return link
 
     async def _new_link_without_probe(self) -> Link:
@@ -371,31 +406,160 @@ class Connection:
         self.mirrors = Mirrors.of(pages) if modern else Mirrors()
         return pages
 
-    async def _all_pages(self) -> list[dict[str, Any]]:
+    async def offered(self, kind: Kind, headers: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        """All pages of one of the other listings, as JSON; none where the server has no such thing.
+
+        Args:
+            kind: Which listing.
+            headers: For the HTTP requests; None for none.
+
+        Raises:
+            DiscoveryError, ConnectError, ConnectionLostError: As `list_pages`.
+
+        """
+        capabilities = await self.capabilities()
+        if (capabilities.prompts if kind == "prompts" else capabilities.resources) is None:
+            return []
+        try:
+            return await self._all_pages(kind, headers)
+        except ConnectionLostError:
+            return await self._all_pages(kind, headers)
+        except DiscoveryError as error:
+            # Many servers have one of a capability's listings and not the other.
+            if isinstance(error.__cause__, MCPError) and error.__cause__.code == METHOD_NOT_FOUND:
+                return []
+            raise
+
+    async def capabilities(self) -> ServerCapabilities:
+        """What the server says that it has; connects when there is no connection.
+
+        Raises:
+            ConnectError: None can be made.
+
+        """
+        return (await self._live()).session.server_capabilities or ServerCapabilities()
+
+    async def _all_pages(
+        self, kind: Kind = "tools", headers: Mapping[str, str] | None = None
+    ) -> list[dict[str, Any]]:
         pages: list[dict[str, Any]] = []
         cursors: set[str] = set()
         cursor: str | None = None
         while len(pages) < MAX_PAGES:
-            request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
-            pages.append(await self._page(request))
+            request = _LISTINGS[kind](params=PaginatedRequestParams(cursor=cursor) if cursor else None)
+            pages.append(await self._page(request, kind, headers))
             following = pages[-1].get("nextCursor")
             if not isinstance(following, str) or not following:
                 return pages
             if following in cursors:
-                raise self._failures.discovery("its listing repeats a page cursor and would never end")
+                raise self._failures.discovery("its listing repeats a page cursor and would never end", kind)
             cursors.add(following)
             cursor = following
-        raise self._failures.discovery(f"its listing has more than {MAX_PAGES} pages")
+        raise self._failures.discovery(f"its listing has more than {MAX_PAGES} pages", kind)
 
-    async def _page(self, request: ListToolsRequest) -> dict[str, Any]:
+    async def _page(self, request: Request, kind: Kind, headers: Mapping[str, str] | None) -> dict[str, Any]:
         link = await self._live()
         try:
-            return await link.request(request, idle=self._call_timeout)
+            with sending(headers):
+                return await link.request(request, idle=self._call_timeout)
         except LinkEnded as ended:
             raise await self._lost(link, "list") from (link.cause or ended)
         except _FOREIGN as error:
-            failure = self._failures.listing(error, end=link.retire)
+            failure = self._failures.listing(error, end=link.retire, kind=kind)
             raise failure from (failure.__cause__ or error)
+
+    async def read(
+        self,
+        request: Request,
+        *,
+        timeout: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """One request that changes nothing, as JSON; sent once more when its connection is lost.
+
+        Args:
+            request: What to ask.
+            timeout: Seconds without a sign of life; None means the server's or the toolbox's setting.
+            headers: For the HTTP request; None for none.
+
+        Raises:
+            RequestError: The server refuses; the subclass says whether there is no such thing.
+            ConnectionLostError: The connection ended, twice.
+            ConnectError: There is no connection and none can be made.
+            ProtocolError: The answer is not of the protocol, or asks for input.
+            ToolboxClosedError: The connection is closed.
+
+        """
+        try:
+            return await self._sent_over(await self._live(), request, timeout, headers)
+        except ConnectionLostError:
+            return await self._sent_over(await self._live(), request, timeout, headers)
+
+    async def _sent_over(
+        self,
+        link: Link,
+        request: Request,
+        timeout: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        subject = Subject.of(self.key, request)
+        try:
+            with sending(headers):
+                answer = await link.request(request, idle=timeout or self._call_timeout)
+        except LinkEnded as ended:
+            raise await self._lost_read(link, subject) from (link.cause or ended)
+        except _FOREIGN as error:
+            if isinstance(error, LinkTimeout) and self._transport.stuck:
+                link.end()
+            failure = subject.failure(error, end=link.retire)
+            raise failure from (failure.__cause__ or error)
+        match answer.get("resultType", "complete"):
+            case "complete":
+                return answer
+            case "input_required":
+                raise subject.asks_back()
+            case _:
+                raise subject.not_of_the_protocol()
+
+    async def _lost_read(self, link: Link, subject: Subject) -> McpAdaptersError:
+        if self._state == "closed":
+            return self._failures.closed()
+        await link.last_words()
+        self.last_error = self._failures.lost("read", what=subject.words)
+        return self.last_error
+
+    async def subscribe(self, uri: str, listener: OnUpdate, messenger: Messenger) -> None:
+        """Have a function hear of a resource's changes, over all lives of the connection.
+
+        Raises:
+            RequestError: The server refuses, or the connection is the program's own.
+            ConnectError, ConnectionLostError, ToolboxClosedError: As `read`.
+
+        """
+        try:
+            await self._subscribe(uri, listener, messenger)
+        except ConnectionLostError:
+            await self._subscribe(uri, listener, messenger)
+
+    async def _subscribe(self, uri: str, listener: OnUpdate, messenger: Messenger) -> None:
+        link, subject = await self._live(), Subject(server=self.key, method="resources/subscribe", uri=uri)
+        if isinstance(link, GuestLink):
+            raise subject.refused("the connection is the program's own client, which hears of changes itself")
+        try:
+            await self.subscriptions.add(link, uri, listener, messenger)
+        except LinkEnded as ended:
+            raise await self._lost_read(link, subject) from (link.cause or ended)
+
+    async def unsubscribe(self, uri: str, listener: OnUpdate | None) -> None:
+        """End what `subscribe` began; harmless when there is nothing to end.
+
+        Args:
+            uri: As it was subscribed to.
+            listener: Whose; None means everybody's.
+
+        """
+        link = self._link if self._link is not None and self._link.alive else None
+        await self.subscriptions.remove(link, uri, listener)
 
     async def call(
         self,

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeAlias
 from mcp_adapters._connection import Connection, ServerState, ServerStatus, Supervision
 from mcp_adapters._handlers import Messenger
 from mcp_adapters._questions import Questions
+from mcp_adapters._resource_tools import Reader, Readers, with_resource_tools
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
 from mcp_adapters.errors import ConfigError, McpAdaptersError, ToolboxClosedError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
@@ -25,7 +26,7 @@ from mcp_adapters.providers import ProviderProfile
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.spec import Progress
 
-__all__ = ("Engine", "OnServerFailure", "Rules")
+__all__ = ("Engine", "OnServerFailure", "Rules", "combined")
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,7 @@ class Rules:
     on_bad_tool: OnBadTool
     on_server_failure: OnServerFailure
     schema_limits: SchemaLimits
+    resources_as_tools: bool = False
 
 
 class Engine:
@@ -88,6 +90,7 @@ class Engine:
         self._kept: Mapping[Identity, str] = {}
         self._stale: set[str] = set()
         self._unverified: set[str] = set()
+        self._readers: dict[str, Readers] = {}
         self._refreshing: asyncio.Task[None] | None = None
         self.connections: dict[str, Connection] = {}
         self.catalog: Catalog | None = None
@@ -175,8 +178,38 @@ class Engine:
             counts[spec.server] += 1
         return {key: connection.status(tools=counts[key]) for key, connection in self.connections.items()}
 
+    @property
+    def messenger(self) -> Messenger:
+        """Brings news to where the toolbox was opened."""
+        return self._messenger
+
+    @property
+    def fails_on_servers(self) -> bool:
+        """Whether one server that cannot be used fails what concerns all."""
+        return self._rules.on_server_failure == "fail"
+
+    def chosen(self, key: str | None) -> list[Connection]:
+        """The connections that a request concerns: that of one server, or all that are not disabled.
+
+        Raises:
+            ConfigError: There is no such server, or it is disabled.
+            ToolboxClosedError: The toolbox is not open.
+
+        """
+        self.opened()
+        if key is None:
+            return [connection for connection in self.connections.values() if not connection.disabled]
+        connection = self._known(key)
+        if connection.disabled:
+            raise ConfigError(f"server {key!r} is disabled; use enable() first", server=key)
+        return [connection]
+
+    def reader(self, server: str, tool: str) -> Reader | None:
+        """What carries out a tool that stands for reading resources; None for the server's own tools."""
+        return self._readers.get(server, {}).get(tool)
+
     def _connection(self, key: str) -> Connection:
-        return Connection(
+        new = Connection(
             key,
             self.servers[key],
             supervision=self._supervision,
@@ -184,6 +217,9 @@ class Engine:
             questions=Questions(key, self._handlers),
             loop=self._loop,
         )
+        if (old := self.connections.get(key)) is not None:
+            new.subscriptions.take(old.subscriptions)
+        return new
 
     # -- what connections tell ----------------------------------------------------------------
 
@@ -241,7 +277,7 @@ class Engine:
         answers = await asyncio.gather(*map(self._listing, wanted))
         failures = [answer for answer in answers if isinstance(answer, McpAdaptersError)]
         if failures and self._rules.on_server_failure == "fail":
-            raise _combined(failures)
+            raise combined(failures)
         fresh = {answer.server: answer for answer in answers if isinstance(answer, Listing)}
         self._unverified -= fresh.keys()
         failed = {str(failure.server) for failure in failures}
@@ -251,7 +287,11 @@ class Engine:
         try:
             await connection.open()
             pages = await connection.list_pages()
-            return read_listing(connection.key, pages, forbidden=connection.mirrors.invalid)
+            listing = read_listing(connection.key, pages, forbidden=connection.mirrors.invalid)
+            if not self._rules.resources_as_tools:
+                return listing
+            listing, self._readers[connection.key] = await with_resource_tools(connection, listing)
+            return listing
         except McpAdaptersError as error:
             return error
 
@@ -395,7 +435,7 @@ def _filters(
     return {**configured, **(tools or {})} or None
 
 
-def _combined(failures: Sequence[McpAdaptersError]) -> McpAdaptersError:
+def combined(failures: Sequence[McpAdaptersError]) -> McpAdaptersError:
     """The one failure as it is, or one error that names all."""
     if len(failures) == 1:
         return failures[0]

@@ -74,16 +74,19 @@ class Failures:
                 return self._start(f"{where} cannot be reached: {str(error) or type(error).__name__}")
         return self._handshake(f"{where} did not answer as an MCP server: {type(error).__name__}")
 
-    def listing(self, error: BaseException, *, end: Callable[[], None]) -> McpAdaptersError:
+    def listing(
+        self, error: BaseException, *, end: Callable[[], None], kind: str = "tools"
+    ) -> McpAdaptersError:
         """Name what kept a listing from being read; `end` is called when the connection is past use."""
+        method = {"resource templates": "resources/templates"}.get(kind, kind) + "/list"
         if failure := http_failure(error, server=self._key, phase="list", end=end):
             return failure
         match error:
             case LinkTimeout():
-                return self.discovery(f"no answer to tools/list within {error.seconds:g} s")
+                return self.discovery(f"no answer to {method} within {error.seconds:g} s", kind)
             case MCPError():
-                return self.discovery(f"tools/list was refused: {error.message} ({error.code})")
-        return self.discovery("its answer to tools/list is not of the protocol")
+                return self.discovery(f"{method} was refused: {error.message} ({error.code})", kind)
+        return self.discovery(f"its answer to {method} is not of the protocol", kind)
 
     def calling(self, error: BaseException, tool: str, *, end: Callable[[], None]) -> McpAdaptersError:
         """Name what became of a call without a result; `end` is called when the connection is past use."""
@@ -154,10 +157,10 @@ class Failures:
             phase="call",
         )
 
-    def discovery(self, reason: str) -> DiscoveryError:
+    def discovery(self, reason: str, kind: str = "tools") -> DiscoveryError:
         """Name a listing that cannot be used."""
         return DiscoveryError(
-            f"the tools of server {self._key!r} cannot be listed: {reason}", server=self._key
+            f"the {kind} of server {self._key!r} cannot be listed: {reason}", server=self._key
         )
 
     def closed(self) -> ToolboxClosedError:
@@ -167,17 +170,15 @@ class Failures:
             server=self._key,
         )
 
-    def lost(self, phase: Phase, tool: str | None = None) -> ConnectionLostError:
-        """Name the end of a connection in the middle of a request."""
+    def lost(self, phase: Phase, tool: str | None = None, *, what: str | None = None) -> ConnectionLostError:
+        """Name the end of a connection in the middle of a request; `what` says what it was asked for."""
         stderr, code = self._transport.stderr, self._transport.exit_code
         how = f" (exit code {code})" if code is not None else ""
-        what = (
-            f"while tool {tool!r} was called; whether the call had an effect is unknown"
-            if tool
-            else "while its tools were listed"
-        )
+        doing = f"when it was asked for {what}" if what else "while its tools were listed"
+        if tool:
+            doing = f"while tool {tool!r} was called; whether the call had an effect is unknown"
         return ConnectionLostError(
-            _with_tail(f"the connection to server {self._key!r} ended{how} {what}", stderr),
+            _with_tail(f"the connection to server {self._key!r} ended{how} {doing}", stderr),
             server=self._key,
             tool=tool,
             phase=phase,

@@ -24,6 +24,8 @@ from mcp_adapters.errors import (
     HandshakeError,
     InvalidResultError,
     McpAdaptersError,
+    ProtocolError,
+    RequestError,
     ServerStartError,
     ToolExecutionError,
 )
@@ -105,7 +107,7 @@ def http_failure(
     error: BaseException,
     *,
     server: str,
-    phase: Literal["connect", "list", "call"],
+    phase: Literal["connect", "list", "call", "read"],
     tool: str | None = None,
     where: str = "",
     end: Callable[[], None] = lambda: None,
@@ -135,7 +137,7 @@ def http_failure(
 class _Failure:
     fault: Fault
     server: str
-    phase: Literal["connect", "list", "call"]
+    phase: Literal["connect", "list", "call", "read"]
     tool: str | None
     where: str
 
@@ -182,11 +184,16 @@ class _Failure:
             ConnectionLostError,
             f"the connection to server {self.server!r} broke off{self._doing()}: {self.fault.detail}{doubt}",
             outcome="unknown",
-            retriable=self.phase == "list",
+            retriable=self.phase in ("list", "read"),
         )
 
     def _garbage(self) -> McpAdaptersError:
-        kinds = {"connect": HandshakeError, "list": DiscoveryError, "call": InvalidResultError}
+        kinds = {
+            "connect": HandshakeError,
+            "list": DiscoveryError,
+            "call": InvalidResultError,
+            "read": ProtocolError,
+        }
         what = f"{self._named()} did not answer as an MCP server{self._doing()}: {self.fault.detail}"
         return self._as(kinds[self.phase], what)
 
@@ -199,6 +206,9 @@ class _Failure:
             case "list":
                 message = f"the tools of server {self.server!r} cannot be listed: {self.fault.detail}"
                 return self._as(DiscoveryError, message, retriable=busy)
+            case "read":
+                message = f"server {self.server!r} refused a request: {self.fault.detail}"
+                return self._as(RequestError, message, retriable=busy)
             case "connect":
                 kind = ServerStartError if busy or (self.fault.status or 0) >= 500 else HandshakeError
                 message = f"{self._named()} refused to connect: {self.fault.detail}"

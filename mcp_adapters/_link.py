@@ -5,8 +5,8 @@ JSON that came over the wire, what the server tells unasked, and the reason why 
 link never comes back to life; its owner makes a new one.
 
 The SDK checks an answer as a whole, so one malformed tool loses the whole page and one unknown
-content block the whole result. `_WireDispatcher` therefore keeps the JSON of those two methods
-aside and hands the SDK an empty answer to check.
+content block the whole result. `_WireDispatcher` therefore keeps the JSON of such methods aside and
+hands the SDK an empty answer to check.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, Literal, Protocol, TypeAlias
 
 import anyio
@@ -27,20 +28,18 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import (
     CONNECTION_CLOSED,
-    CallToolRequest,
-    CallToolResult,
     ElicitResult,
     EmptyResult,
     Implementation,
-    InputRequiredResult,
-    ListToolsRequest,
-    ListToolsResult,
     LoggingLevel,
     LoggingMessageNotificationParams,
+    ResourceUpdatedNotification,
     SetLevelRequest,
     SetLevelRequestParams,
     ToolListChangedNotification,
 )
+from mcp_types import Request as AnyRequest
+from mcp_types.methods import MONOLITH_RESULTS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import TypeAdapter
 
@@ -64,11 +63,8 @@ __all__ = (
 
 Opener: TypeAlias = Callable[[AsyncExitStack, "Link"], Awaitable[ClientSession]]
 """Enter whatever a connection needs and give its session, negotiated and ready."""
-Request: TypeAlias = ListToolsRequest | CallToolRequest
+Request: TypeAlias = AnyRequest[Any, Any]
 
-_CallAnswer: TypeAdapter[CallToolResult | InputRequiredResult] = TypeAdapter(
-    CallToolResult | InputRequiredResult
-)
 _CLOSE_S = 7.0
 """How long closing may take before the owner task is cancelled, and how long that may take."""
 _NOTICE_S = 0.1
@@ -79,10 +75,19 @@ _RELISTEN_S = 5.0
 """Pause before a lost subscription is asked for again."""
 
 _aside: ContextVar[list[dict[str, Any]] | None] = ContextVar("mcp_adapters_aside", default=None)
+_COMPLETE = {"resultType": "complete"}
+_CACHEABLE = {**_COMPLETE, "ttlMs": 0, "cacheScope": "private"}
 _EMPTY: dict[str, dict[str, Any]] = {
-    "tools/list": {"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"},
-    "tools/call": {"content": [], "resultType": "complete"},
+    "completion/complete": {"completion": {"values": []}, **_COMPLETE},
+    "prompts/get": {"messages": [], **_COMPLETE},
+    "prompts/list": {"prompts": [], **_CACHEABLE},
+    "resources/list": {"resources": [], **_CACHEABLE},
+    "resources/read": {"contents": [], **_CACHEABLE},
+    "resources/templates/list": {"resourceTemplates": [], **_CACHEABLE},
+    "tools/call": {"content": [], **_COMPLETE},
+    "tools/list": {"tools": [], **_CACHEABLE},
 }
+"""What the SDK gets to check instead of the answer, by method."""
 
 
 class LinkEnded(Exception):  # noqa: N818 - a fact for the layer above, not an error of its own
@@ -121,6 +126,10 @@ class Inbox(Protocol):
         """Learn that the server's list of tools has changed."""
         ...
 
+    def resource_updated(self, uri: str) -> None:
+        """Learn that a resource has changed."""
+        ...
+
     def ended(self, link: Link) -> None:
         """Learn that the link is over; may be told twice."""
         ...
@@ -140,6 +149,7 @@ class Link:
         self.inbox = inbox
         self._over = anyio.Event()
         self._retired = False
+        self._cancelled = False
         self._in_flight = 0
         self.pulses: set[Pulse] = set()
         """The requests that are being waited for."""
@@ -195,8 +205,14 @@ class Link:
         if self._task is None:
             return
         if self._session is None or not (await asyncio.wait({self._task}, timeout=_CLOSE_S))[0]:
-            self._task.cancel()
+            self._cancel()
         await asyncio.wait({self._task}, timeout=_CLOSE_S)
+
+    def _cancel(self) -> None:
+        """Cancel the owner task once: another time would interrupt it where it ends its process."""
+        if self._task is not None and not self._cancelled:
+            self._cancelled = True
+            self._task.cancel()
 
     def retire(self) -> None:
         """Take no more requests, and end when those in flight are answered."""
@@ -371,12 +387,20 @@ async def answered(
     raise LinkTimeout("idle", pulse.idle)
 
 
+@cache
+def _answer_of(method: str) -> TypeAdapter[Any]:
+    """What the SDK knows as the answer to a method."""
+    kind: Any = MONOLITH_RESULTS[method]
+    return TypeAdapter(kind)
+
+
 async def _answer(session: ClientSession, request: Request, on_progress: ProgressFnT) -> dict[str, Any]:
     aside: list[dict[str, Any]] = []
     token = _aside.set(aside)
     try:
-        adapter: Any = ListToolsResult if isinstance(request, ListToolsRequest) else _CallAnswer
-        answer = await session.send_request(request, adapter, progress_callback=on_progress)
+        answer = await session.send_request(
+            request, _answer_of(request.method), progress_callback=on_progress
+        )
     finally:
         _aside.reset(token)
     if aside:
@@ -422,6 +446,8 @@ def session_options(link: Link) -> dict[str, Any]:
     async def on_message(message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
             inbox.tools_changed()
+        if isinstance(message, ResourceUpdatedNotification):
+            inbox.resource_updated(message.params.uri)
 
     async def on_elicitation(_: Any, params: Any) -> ElicitResult:
         with holding(link.pulses):

@@ -22,6 +22,7 @@ from mcp_adapters._connection import Reconnect, ServerStatus, Supervision
 from mcp_adapters._engine import Engine, OnServerFailure, Rules
 from mcp_adapters._handlers import running_loop
 from mcp_adapters._meta_tools import meta_tools
+from mcp_adapters._offering import Offering
 from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import AskInput, load_servers, travelling
@@ -30,6 +31,7 @@ from mcp_adapters.errors import ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
 from mcp_adapters.handlers import Handlers, LogLevel, ToolsChange
+from mcp_adapters.instructions import compose_instructions
 from mcp_adapters.interception import Interceptor
 from mcp_adapters.naming import NamePolicy, Names
 from mcp_adapters.outputs import OutputSchemaMode
@@ -42,7 +44,7 @@ from mcp_adapters.spec import OnProgress, OnToolError, SkippedTool, Tool, ToolRe
 __all__ = ("Toolbox",)
 
 
-class Toolbox:
+class Toolbox(Offering):
     """The tools of one or more MCP servers, ready for plain Python and for agent frameworks.
 
     Use it as `with Toolbox(...) as toolbox:` or `async with Toolbox(...) as toolbox:`, or call
@@ -97,6 +99,8 @@ class Toolbox:
             variable is an error.
         listings: What servers list, by server key, as `listings` of an earlier toolbox gave it. Such a
             server is not started before one of its tools is called; its listing is then compared.
+        resources_as_tools: Whether models can read resources: each server that has any then also has
+            the tools `list_resources`, `read_resource` and one for each of its resource templates.
 
     """
 
@@ -129,6 +133,7 @@ class Toolbox:
         trace_content: bool = False,
         inputs: AskInput | None = None,
         listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        resources_as_tools: bool = False,
     ) -> None:
         # Everything that was given, for the same toolbox in another process.
         self._given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -143,6 +148,7 @@ class Toolbox:
             on_bad_tool=on_bad_tool,
             on_server_failure=on_server_failure,
             schema_limits=schema_limits or SchemaLimits(),
+            resources_as_tools=resources_as_tools,
         )
         self._supervision = Supervision(
             connect_timeout=connect_timeout,
@@ -152,6 +158,7 @@ class Toolbox:
             reconnect=reconnect,
             log_level=log_level,
         )
+        super().__init__()
         self._handlers = handlers or Handlers()
         self._servers = load_servers(servers, environ=os.environ, inputs=inputs)
         self._engine = self._make_engine()
@@ -171,6 +178,7 @@ class Toolbox:
         self._calls = Calls(self._call_options, progressed=lambda news: self._engine.progressed(news))
         self._calls.home = self
         self._calls.verify = lambda key: self._engine.verify(key)
+        self._calls.reader = lambda server, tool: self._engine.reader(server, tool)
         self._by_name: dict[str, Tool] = {}
         self._index: tuple[Catalog, ToolIndex] | None = None
         _toolboxes.add(self)
@@ -224,6 +232,12 @@ class Toolbox:
         self._calls.end()
         if was_open:
             self._open_on_demand()
+
+    async def _opened(self) -> Engine:
+        if self._engine.catalog is None and self._calls.wake is not None:
+            await self._calls.wake()
+        self._engine.opened()
+        return self._engine
 
     def _ready(self) -> Engine:
         if self._engine.catalog is None and self._calls.wake is not None:
@@ -401,6 +415,26 @@ class Toolbox:
     def status(self) -> Mapping[str, ServerStatus]:
         """What is known of each server right now."""
         return self._engine.status()
+
+    def instructions(self, *, max_chars: int = 8_000) -> str:
+        """What the connected servers say about their use, as text for a system prompt.
+
+        Args:
+            max_chars: Characters of each server's words to keep; the middle of longer ones is left out.
+
+        Returns:
+            A fenced section for each server that says something, marked as the server's words; "" when
+            none does.
+
+        Raises:
+            ToolboxClosedError: The toolbox is not open.
+
+        """
+        names: dict[str, dict[str, str]] = {}
+        for tool in self.tools:
+            names.setdefault(tool.server, {})[tool.remote_name] = tool.name
+        said = {key: status.instructions for key, status in self.status.items()}
+        return compose_instructions(said, names, max_chars=max_chars)
 
     def listings(self) -> dict[str, list[Any]]:
         """What each server lists, as JSON: a later toolbox that gets it opens without starting a server."""

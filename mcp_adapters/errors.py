@@ -23,6 +23,10 @@ The tree::
     |   |-- ToolExecutionError          the server answered the call with an error
     |   |-- ToolTimeoutError            no answer in time; the outcome is unknown
     |   `-- ToolCancelledError          the call was cancelled
+    |-- RequestError                    a resource, prompt, completion or subscription was refused
+    |   |-- ResourceNotFoundError       no such resource
+    |   |-- PromptNotFoundError         no such prompt
+    |   `-- RequestTimeoutError         no answer in time
     |-- ProtocolError                   the server broke the protocol
     |-- SandboxError                    a server could not be sandboxed as asked
     |-- FrameworkError
@@ -52,7 +56,11 @@ __all__ = (
     "InvalidResultError",
     "McpAdaptersError",
     "Phase",
+    "PromptNotFoundError",
     "ProtocolError",
+    "RequestError",
+    "RequestTimeoutError",
+    "ResourceNotFoundError",
     "SandboxError",
     "ServerError",
     "ServerStartError",
@@ -219,6 +227,43 @@ class ToolTimeoutError(ToolError):
 
 class ToolCancelledError(ToolError):
     """The call was cancelled; whether it had an effect is unknown."""
+
+
+class RequestError(McpAdaptersError):
+    """A server did not give a resource, a prompt, a completion or a subscription."""
+
+    phase: Phase | None = "read"
+    method: str | None = None
+    """The protocol's name of what was asked, such as "resources/read"."""
+    uri: str | None = None
+    """The address of the resource, or the template; None when there is none in the request."""
+    prompt: str | None = None
+    """The name of the prompt; None when there is none in the request."""
+    code: int | None = None
+    """The JSON-RPC error code; None when the server answered with an HTTP status, or not at all."""
+    status: int | None = None
+    """The HTTP status that the server answered with; None when HTTP had no part in it."""
+    retry_after: float | None = None
+    """Seconds that the server asks to wait before another try; None when it did not say."""
+
+
+class ResourceNotFoundError(RequestError):
+    """No server has a resource of that address."""
+
+
+class PromptNotFoundError(RequestError):
+    """No server has a prompt of that name; the message lists the closest."""
+
+    closest: tuple[str, ...] = ()
+    """Names that were probably meant, best first."""
+
+
+class RequestTimeoutError(RequestError):
+    """The server did not answer in time."""
+
+    timeout: float = 0.0
+    """The time that was waited, in seconds."""
+    retriable: bool = True
 
 
 class ProtocolError(McpAdaptersError):

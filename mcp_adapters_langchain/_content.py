@@ -16,7 +16,7 @@ from mcp_adapters.parts import media_type, portable_image
 from mcp_adapters.results import interleave, shorten, to_artifact
 from mcp_adapters.spec import BlobResourcePart, Part, ToolResult
 
-__all__ = ("to_artifact", "to_content")
+__all__ = ("file_name", "to_artifact", "to_content")
 
 _WHOLE = "the artifact of this tool message"
 
@@ -62,11 +62,12 @@ def _block(part: Part) -> dict[str, Any] | None:
         "type": "file",
         "base64": part.blob,
         "mime_type": "application/pdf",
-        "extras": {"filename": _file_name(part.uri)},
+        "extras": {"filename": file_name(part.uri)},
     }
 
 
-def _file_name(uri: str) -> str:
+def file_name(uri: str) -> str:
+    """The last part of an address's path; "document.pdf" where it has none."""
     try:
         path = "" if uri[:5].lower() == "data:" else unquote(urlsplit(uri).path)
     except ValueError:

@@ -74,6 +74,9 @@ FACTS: dict[str, Any] = {
     "code": -32602,
     "timeout": 0.5,
     "framework": "f",
+    "method": "resources/read",
+    "uri": "a://b",
+    "prompt": "p",
     "available": ("a",),
 }
 

@@ -14,6 +14,11 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
               "noise": print text that is no message before and between messages
     question  the parameters of what the tools `ask` and `ask_again` ask the person
     state     the request state that modern questions carry (default: none)
+    listens   false: the server knows no `subscriptions/listen`
+    honors    what it says that it will tell of (default: whatever it is asked for)
+    offers    further capabilities, such as {"resources": {}}
+    replies   what other requests are answered with, by method: a list of objects with `result` or `error`,
+              "die" or "hang", one after the other over all processes; the last one again and again
 
 What else a call does follows from the tool's name: `echo` answers its arguments as JSON text, `fail` says
 isError, `refuse` answers a JSON-RPC error, `picture` sends text and an image, `structured` sends
@@ -88,12 +93,12 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
         }
     elif method == "tools/list":
         reply["result"] = listing(script, params.get("cursor"))
-    elif method == "subscriptions/listen":
+    elif method == "subscriptions/listen" and script.get("listens", True):
         SUBSCRIPTION.append(message["id"])
         about = {"io.modelcontextprotocol/subscriptionId": message["id"]}
         say(
             "notifications/subscriptions/acknowledged",
-            {"notifications": params["notifications"], "_meta": about},
+            {"notifications": script.get("honors", params["notifications"]), "_meta": about},
         )
         return
     elif method == "tools/call":
@@ -112,6 +117,11 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
         if outcome is None:
             return
         reply.update(outcome)
+    elif method in script.get("replies", {}):
+        outcome = next_reply(script, method)
+        if outcome is None:
+            return
+        reply.update(outcome)
     else:
         reply["error"] = {"code": -32601, "message": f"Method not found: {method}"}
     text = json.dumps(reply)
@@ -126,7 +136,18 @@ def say(method: str, params: dict[str, Any]) -> None:
 
 
 def capabilities(script: dict[str, Any]) -> dict[str, Any]:
-    return {"tools": {"listChanged": True} if script.get("list_changed") else {}, "logging": {}}
+    tools = {"listChanged": True} if script.get("list_changed") else {}
+    return {"tools": tools, "logging": {}, **script.get("offers", {})}
+
+
+def next_reply(script: dict[str, Any], method: str) -> dict[str, Any] | None:
+    with open(script["ledger"]) as file:
+        number = sum(json.loads(line).get("method") == method for line in file)
+    replies = script["replies"][method]
+    reply = replies[min(number, len(replies)) - 1]
+    if reply == "die":
+        os._exit(7)
+    return None if reply == "hang" else reply
 
 
 def seen_before(script: dict[str, Any], tool: str) -> bool:
