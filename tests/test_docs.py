@@ -1,17 +1,30 @@
-"""Every Python example of every page in docs/ runs, in the order of the page."""
+"""Every Python example of every page in docs/ runs, in the order of the page.
+
+A block whose first line is a comment with a file's name is that file. `model` and `llm` stand for the
+chat model that a reader has.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
+
+from mcp_adapters import load_servers
+
+from .test_langchain import ScriptedModel, calling
+from .test_llamaindex import scripted
 
 PAGES = sorted((Path(__file__).parents[1] / "docs").rglob("*.md"))
-BLOCK = re.compile(r"^```python\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"# ([\w.]+\.(?:py|toml))\n")
+CALL = ("notes_add_note", {"text": "Buy milk"})
 
 
 @pytest.fixture(autouse=True)
@@ -22,18 +35,64 @@ def config_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture(autouse=True)
+def whole_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Agents of LlamaIndex do not stream: the scripted model answers whole messages only."""
+    from llama_index.core.agent import workflow
+
+    class NotStreaming(workflow.FunctionAgent):
+        streaming: bool = False
+
+    monkeypatch.setattr(workflow, "FunctionAgent", NotStreaming)
+
+
+def written(text: str, folder: Path) -> list[str]:
+    """Write the files that a page shows into a folder; their names."""
+    names = []
+    for _, code in BLOCK.findall(text):
+        if named := FILE.match(code):
+            names.append(named[1])
+            folder.mkdir(exist_ok=True)
+            (folder / named[1]).write_text(code)
+    return names
+
+
+def installed(project: Path) -> Path:
+    """The folder into which pip installed a page's project."""
+    target = project / "installed"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--target", str(target), str(project)], check=True)
+    return target
+
+
 def test_there_are_pages() -> None:
     assert PAGES
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
+def test_the_python_of_a_page_runs_from_top_to_bottom(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = page.read_text()
-    namespace: dict[str, Any] = {"__name__": "docs"}
+    if "pyproject.toml" in written(text, tmp_path / "project"):
+        monkeypatch.syspath_prepend(str(installed(tmp_path / "project")))
+    model = ScriptedModel(script=[calling(CALL), AIMessage("done")])
+    namespace: dict[str, Any] = {"__name__": "docs", "model": model, "llm": scripted([CALL])}
     for match in BLOCK.finditer(text):
+        if match[1] != "python" or FILE.match(match[2]):
+            continue
         # As many lines before the code as in the page, so that a traceback names the page's own line.
-        lines_before = text[: match.start(1)].count("\n")
-        exec(compile("\n" * lines_before + match[1], str(page), "exec"), namespace)
+        lines_before = text[: match.start(2)].count("\n")
+        exec(compile("\n" * lines_before + match[2], str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_configuration_of_a_page_can_be_loaded(page: Path) -> None:
+    blocks = [json.loads(code) for language, code in BLOCK.findall(page.read_text()) if language == "json"]
+
+    for block in blocks:
+        if "mcpServers" in block:
+            assert load_servers(block, environ={}).keys() == block["mcpServers"].keys()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
