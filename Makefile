@@ -2,7 +2,7 @@
 # folder: the environment in .venv, the servers that tests run against in .servers.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check record servers clean
+.PHONY: help demo test check docs record servers clean
 .DELETE_ON_ERROR:
 
 at_least_311 := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
@@ -26,12 +26,17 @@ demo: $(VENV)/demo.stamp ## Run a LangChain and a LlamaIndex agent on a local MC
 test: $(VENV)/dev.stamp servers ## Run all tests, also against real servers, and show the branch coverage
 	@$(BIN)/python -m pytest --cov --cov-report=term
 
-check: $(VENV)/dev.stamp ## Check format, lint, types, architecture and dependencies
+check: $(VENV)/dev.stamp ## Check format, lint, types, architecture, dependencies and the documentation's links
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry $(CODE)
+	@$(MAKE) --no-print-directory docs
+
+docs: $(VENV)/dev.stamp ## Build the pages and the reference of all public names into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "The documentation is in site/index.html"
 
 record: $(VENV)/dev.stamp servers ## Record the sessions of real HTTP servers again that tests play back
 	@$(BIN)/python -m pytest tests/recorded --record-mode=rewrite
@@ -40,7 +45,7 @@ servers: $(VENV)/stamp ## Install the real servers that tests run against, in pi
 	@$(BIN)/python scripts/install_servers.py
 
 clean: ## Remove everything that was made here
-	rm -rf $(VENV) .servers .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist build
+	rm -rf $(VENV) .servers site .coverage .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Older pips know no dependency groups.

@@ -21,7 +21,9 @@ __all__ = (
 )
 
 ElicitationMode: TypeAlias = Literal["form", "url"]
+"""A form to fill in, or an address to visit."""
 ElicitationAction: TypeAlias = Literal["accept", "decline", "cancel"]
+"""What a person does: answers, says no, or turns away without an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ In: the facts of a failure. Out: an exception whose message names the thing, the
 way out, and whose facts are attributes. Nothing here reads the world, and no error holds a secret:
 whoever raises one passes names, never values of headers or environment variables.
 
-The tree::
+The tree:
 
     McpAdaptersError
     |-- ConfigError                     a configuration that cannot be used

@@ -4,7 +4,7 @@ In: nothing. Out: `CallRequest`, what an interceptor sees of a call, and the typ
 Nothing here runs one.
 
 An interceptor gets a request and `call_next`. It may change the request's arguments and headers,
-change the result, call `call_next` not at all (and answer by itself) or more than once, or raise::
+change the result, call `call_next` not at all (and answer by itself) or more than once, or raise:
 
     def audited(request: CallRequest, call_next: CallNext) -> ToolResult:
         result = call_next(request.override(headers={"x-request-id": new_id()}))
@@ -116,6 +116,8 @@ CallNext: TypeAlias = Callable[[CallRequest], ToolResult]
 AsyncCallNext: TypeAlias = Callable[[CallRequest], Awaitable[ToolResult]]
 """The rest of the way, to be awaited."""
 SyncInterceptor: TypeAlias = Callable[[CallRequest, CallNext], ToolResult]
+"""A function around a call; it may block."""
 AsyncInterceptor: TypeAlias = Callable[[CallRequest, AsyncCallNext], Awaitable[ToolResult]]
+"""The same with `async def`."""
 Interceptor: TypeAlias = SyncInterceptor | AsyncInterceptor
 """A function, or an object with `__call__`; asynchronous when defined with `async def`."""

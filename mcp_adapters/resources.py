@@ -239,7 +239,7 @@ def _described(entry: Mapping[str, Any], uri: str) -> dict[str, Any]:
 
 
 def optional_text(entry: Mapping[str, Any], key: str) -> str | None:
-    """A member that is text; None when it is anything else or empty."""
+    """The member `key` of `entry` where it is text; None when it is anything else or empty."""
     value = entry.get(key)
     return value if isinstance(value, str) and value else None
 

@@ -46,8 +46,9 @@ class Progress:
     tool: str
     """The server's own name for the tool."""
     progress: float
+    """In the server's own unit; grows with each report."""
     total: float | None
-    """None when the server does not say."""
+    """Of the whole, in the same unit; None when the server does not say."""
     message: str | None
     """For people; untrusted. None when the server says nothing."""
 
@@ -270,6 +271,7 @@ class UnknownPart:
 Part: TypeAlias = (
     TextPart | ImagePart | AudioPart | TextResourcePart | BlobResourcePart | ResourceLinkPart | UnknownPart
 )
+"""One entry of a result's content."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,7 +304,19 @@ class Caller(Protocol):
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
     ) -> ToolResult:
-        """Call and wait, from any thread but the background loop's own."""
+        """Call and wait, from any thread but the background loop's own.
+
+        Args:
+            spec: The tool.
+            arguments: As the model gave them; None means none.
+            timeout: Seconds without a sign of life; None means the setting of the server or the toolbox.
+            context: What interceptors get as `CallRequest.context`; None for nothing.
+            on_progress: Told of progress while the call runs.
+
+        Raises:
+            McpAdaptersError: As `Tool.call`.
+
+        """
         ...
 
     async def acall(
@@ -314,7 +328,7 @@ class Caller(Protocol):
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
     ) -> ToolResult:
-        """Call and await, from any asyncio event loop."""
+        """Call and await, from any asyncio event loop; as `call`."""
         ...
 
 

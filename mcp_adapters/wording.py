@@ -86,7 +86,7 @@ def media_lines(parts: Sequence[Part]) -> dict[str, str]:
 
 
 def without_media(text: str, media: Mapping[str, str]) -> str:
-    """Put the placeholders of `media_lines` in the place of base64 inside a text."""
+    """Put the placeholders of `media`, as `media_lines` gives them, in the place of base64 inside `text`."""
     for data, line in media.items():
         if len(data) >= _LONG_BASE64:
             text = text.replace(data, line)

@@ -27,3 +27,4 @@ class LangChainFramework:
 
 
 framework = LangChainFramework()
+"""What the entry point names."""

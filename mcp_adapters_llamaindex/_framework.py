@@ -27,3 +27,4 @@ class LlamaIndexFramework:
 
 
 framework = LlamaIndexFramework()
+"""What the entry point names."""

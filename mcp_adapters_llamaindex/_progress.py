@@ -21,8 +21,11 @@ class McpProgressEvent(Event):
     server: str
     tool: str
     progress: float
+    """In the server's own unit."""
     total: float | None
+    """In the same unit; None when the server does not say."""
     message: str | None
+    """For people; None when the server says nothing."""
 
 
 def to_stream(context: Context | None) -> Callable[[Progress], None] | None:

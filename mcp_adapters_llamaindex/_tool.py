@@ -125,7 +125,21 @@ class McpTool(FunctionTool):
         return self.call(*args, **arguments)
 
     def call(self, /, *args: Any, **arguments: Any) -> ToolOutput:
-        """Call the tool and wait; positional arguments go to the properties in schema order."""
+        """Call the tool and wait.
+
+        Args:
+            args: For the properties of the schema, in its order.
+            arguments: By name.
+
+        Returns:
+            The output, with `is_error` for whatever a model can act on.
+
+        Raises:
+            ToolError, ServerError, ProtocolError: Only with `on_tool_error="raise"`.
+            ToolboxClosedError: The toolbox is closed.
+            TypeError: There are more `args` than properties.
+
+        """
         on_progress = to_stream(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:
@@ -134,7 +148,7 @@ class McpTool(FunctionTool):
             return self._failure(sent, error)
 
     async def acall(self, /, *args: Any, **arguments: Any) -> ToolOutput:
-        """Call the tool from any event loop; positional arguments as in `call`."""
+        """Call the tool from any event loop; as `call`."""
         on_progress = to_stream(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:

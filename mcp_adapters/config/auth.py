@@ -73,6 +73,7 @@ class BearerAuth(AuthModel):
 
     type: Literal["bearer"] = "bearer"
     token: SecretText
+    """The token alone, without `Bearer`."""
 
     _checked = field_validator("token")(_single_line)
 
@@ -182,7 +183,9 @@ class ClientCredentials(_TokenAuth):
     private_key: SecretText | None = Field(default=None, validate_default=True)
     """In PEM form; the client then signs assertions (`private_key_jwt`) instead of sending a secret."""
     signing_algorithm: str = "RS256"
+    """Of the assertions, by its name in JWA; it has to fit `private_key`."""
     token_endpoint_auth_method: Literal["client_secret_basic", "client_secret_post"] = "client_secret_basic"  # noqa: S105
+    """How the secret is sent: in the header `Authorization`, or in the body."""
 
     @field_validator("private_key")
     @classmethod
@@ -200,6 +203,7 @@ def reserved_headers(auth: Any) -> frozenset[str]:
 
 
 Auth: TypeAlias = BearerAuth | ApiKeyAuth | BasicAuth | OAuth | ClientCredentials
+"""Every form of `auth` that this package knows."""
 
 _FORMS: Mapping[str, type[AuthModel]] = {
     "bearer": BearerAuth,

@@ -69,6 +69,7 @@ def without_nul(value: str) -> str:
 
 
 Seconds: TypeAlias = Annotated[float, BeforeValidator(_seconds), Field(gt=0, allow_inf_nan=False)]
+"""A number of seconds above 0, or a `timedelta`."""
 Text: TypeAlias = Annotated[str, BeforeValidator(_text)]
 SecretText: TypeAlias = Annotated[SecretStr, BeforeValidator(_text)]
 
@@ -110,6 +111,8 @@ class ServerModel(ReportingModel):
     disabled: StrictBool = False
     """True keeps the entry but starts nothing; its variables are then left as they were written."""
     protocol: ProtocolChoice = "auto"
+    """Which protocol to speak: "auto" finds out, "legacy" begins with the handshake of the years before
+    2026-07-28."""
     tools: Any = None
     """Which tools to offer, as the configuration says it; None when it says nothing."""
     timeout: Seconds | None = None

@@ -258,3 +258,4 @@ class SseServer(_UrlServer):
 
 
 Server: TypeAlias = StdioServer | HttpServer | SseServer
+"""What `load_servers` gives for each server that is described in words."""

@@ -87,7 +87,13 @@ class ToolFilter:
         return ToolFilter(self.rules + other.rules)
 
     def refusal(self, name: str, annotations: ToolAnnotations) -> str | None:
-        """Say why the tool is left out, in one sentence; None when it is kept."""
+        """Say why a tool is left out, in one sentence; None when it is kept.
+
+        Args:
+            name: The server's own name for it.
+            annotations: What the server says of its behaviour.
+
+        """
         for rule in self.rules:
             reason = rule.refusal(name) if isinstance(rule, _Patterns) else rule.refusal(name, annotations)
             if reason is not None:
