@@ -35,7 +35,7 @@ check: $(VENV)/dev.stamp ## Check format, lint, types, architecture, dependencie
 	@$(MAKE) --no-print-directory docs
 
 docs: $(VENV)/dev.stamp ## Build the pages and the reference of all public names into site/
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "The documentation is in site/index.html"
 
 record: $(VENV)/dev.stamp servers ## Record the sessions of real HTTP servers again that tests play back

@@ -134,16 +134,12 @@ class McpTool(BaseTool):
 
 
 class McpToolkit(BaseToolkit):
-    """The tools of an open toolbox as a LangChain toolkit.
-
-    Args:
-        toolbox: An open `Toolbox`.
-
-    """
+    """The tools of an open toolbox as a LangChain toolkit."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     toolbox: Any
+    """An open `Toolbox`."""
 
     def get_tools(self) -> list[BaseTool]:
         """The toolbox's tools as they are now, as LangChain tools."""

@@ -58,6 +58,22 @@ def test_every_python_example_is_run_by_a_test_below() -> None:
     }
 
 
+def test_the_three_lines_at_the_top() -> None:
+    from langchain.agents import create_agent
+
+    from mcp_adapters import Toolbox
+
+    [code] = re.findall(
+        r"^```python\n(.*?)^```$", README.partition("\n## ")[0], flags=re.MULTILINE | re.DOTALL
+    )
+    model = ScriptedModel(script=[calling(SEARCH), AIMessage("They say nothing.")])
+    namespace: dict[str, Any] = {"Toolbox": Toolbox, "create_agent": create_agent, "model": model}
+    exec(compile(code, "README.md", "exec"), namespace)
+
+    assert code.count("\n") == 3
+    assert [message.type for message in namespace["state"]["messages"]] == ["human", "ai", "tool", "ai"]
+
+
 def test_the_langchain_example(capsys: pytest.CaptureFixture[str]) -> None:
     model = ScriptedModel(script=[calling(SEARCH), AIMessage("They say nothing.")])
     namespace = run("LangChain", model=model)

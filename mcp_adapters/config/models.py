@@ -40,6 +40,7 @@ class StdioServer(ServerModel):
         args: Further arguments; whole numbers become text.
         env: Added to the minimal environment that the process gets.
         cwd: Directory to start in; None means that of this process.
+        options: What all servers have; see the attributes.
 
     Raises:
         ConfigError: A value is missing or unusable; `problems` lists all.
@@ -141,13 +142,6 @@ def _is_complete(url: str) -> bool:
     return usable and not re.search(r"[\s\x00-\x1f\x7f]", url)
 
 
-class _UrlOptions(ServerOptions, total=False):
-    headers: Mapping[str, str | SecretStr]
-    auth: Any
-    read_timeout: float | timedelta | None
-    headers_provider: Callable[[], Any] | None
-
-
 class _UrlServer(ServerModel):
     url: str
     headers: Mapping[str, SecretText] = Field(default_factory=dict)
@@ -219,8 +213,10 @@ class HttpServer(_UrlServer):
         headers: Sent with every request.
         auth: A `BearerAuth`, `ApiKeyAuth`, `BasicAuth`, `OAuth` or `ClientCredentials`, the same as an
             object with a `type`, "oauth", another text (a bearer token), or an `httpx2.Auth`.
+        read_timeout: Seconds of silence on an open stream, or a `timedelta`; None sets no limit.
         headers_provider: Called without arguments for each request, in the context of the call that
             causes it; gives further headers. A synchronous one runs in a worker thread.
+        options: What all servers have; see the attributes.
 
     Raises:
         ConfigError: A value is missing or unusable; `problems` lists all.
@@ -231,7 +227,16 @@ class HttpServer(_UrlServer):
 
     if TYPE_CHECKING:
 
-        def __init__(self, *, url: str, **options: Unpack[_UrlOptions]) -> None: ...
+        def __init__(
+            self,
+            *,
+            url: str,
+            headers: Mapping[str, str | SecretStr] = ...,
+            auth: Any = None,
+            read_timeout: float | timedelta | None = None,
+            headers_provider: Callable[[], Any] | None = None,
+            **options: Unpack[ServerOptions],
+        ) -> None: ...
 
 
 class SseServer(_UrlServer):
@@ -242,8 +247,10 @@ class SseServer(_UrlServer):
         headers: Sent with every request.
         auth: A `BearerAuth`, `ApiKeyAuth`, `BasicAuth`, `OAuth` or `ClientCredentials`, the same as an
             object with a `type`, "oauth", another text (a bearer token), or an `httpx2.Auth`.
+        read_timeout: Seconds of silence on an open stream, or a `timedelta`; None sets no limit.
         headers_provider: Called without arguments for each request, in the context of the call that
             causes it; gives further headers. A synchronous one runs in a worker thread.
+        options: What all servers have; see the attributes.
 
     Raises:
         ConfigError: A value is missing or unusable; `problems` lists all.
@@ -254,7 +261,16 @@ class SseServer(_UrlServer):
 
     if TYPE_CHECKING:
 
-        def __init__(self, *, url: str, **options: Unpack[_UrlOptions]) -> None: ...
+        def __init__(
+            self,
+            *,
+            url: str,
+            headers: Mapping[str, str | SecretStr] = ...,
+            auth: Any = None,
+            read_timeout: float | timedelta | None = None,
+            headers_provider: Callable[[], Any] | None = None,
+            **options: Unpack[ServerOptions],
+        ) -> None: ...
 
 
 Server: TypeAlias = StdioServer | HttpServer | SseServer
