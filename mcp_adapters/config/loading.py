@@ -275,10 +275,21 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError:
         problem = ConfigProblem(message="the file is not UTF-8 text", source=str(path))
     except OSError as error:
-        problem = ConfigProblem(message=f"the file cannot be read: {error.strerror}", source=str(path))
+        problem = ConfigProblem(
+            message=f"the file cannot be read: {error.strerror}{_hint(path, error)}", source=str(path)
+        )
     except ValueError:
         problem = ConfigProblem(message="is not a usable path", source=str(path))
     raise config_error([problem])
+
+
+def _hint(path: Path, error: OSError) -> str:
+    """What was probably meant by a path that leads nowhere."""
+    if not isinstance(error, FileNotFoundError) or path.is_absolute():
+        return ""
+    if re.search(r"\s", str(path)):
+        return '; a command goes into a mapping: {"name": {"command": "npx", "args": ["-y", "package"]}}'
+    return f"; the current folder is {str(Path.cwd())!r}"
 
 
 def _error(message: str, *, field: str | None = None) -> ConfigError:

@@ -284,6 +284,13 @@ def test_each_mistake_in_a_file_is_named_with_the_file(
 SOURCES: list[tuple[Any, str]] = [
     ("/nowhere/mcp.json", "'/nowhere/mcp.json': the file cannot be read: No such file or directory"),
     ("mcp\0.json", "'mcp\\x00.json': is not a usable path"),
+    (
+        "npx -y server",
+        (
+            """'npx -y server': the file cannot be read: No such file or directory; a command goes into a mapping: """
+            """{"name": {"command": "npx", "args": ["-y", "package"]}}"""
+        ),
+    ),
     ("/", "'/': the file cannot be read: Is a directory"),
     (URL, 'an address alone is no configuration; name the server: {"name": "https://..."}'),
     (
@@ -304,6 +311,19 @@ def test_each_unusable_source_is_refused_in_one_sentence(source: Any, message: s
         load_servers(source, environ={})
 
     assert str(caught.value) == message
+
+
+def test_a_relative_path_that_leads_nowhere_is_told_with_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        load_servers("nowhere.json", environ={})
+
+    assert str(caught.value) == (
+        "'nowhere.json': the file cannot be read: No such file or directory; "
+        f"the current folder is {str(tmp_path)!r}"
+    )
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
