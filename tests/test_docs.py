@@ -1,13 +1,15 @@
 """Every Python example of every page in docs/ runs, in the order of the page.
 
-A block whose first line is a comment with a file's name is that file. `model` and `llm` stand for the
+So do the commands of the command line. A block whose first line is a comment with a file's name is that file. `model` and `llm` stand for the
 chat model that a reader has.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +19,7 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from mcp_adapters import load_servers
+from mcp_adapters.cli import main
 
 from .test_langchain import ScriptedModel, calling
 from .test_llamaindex import scripted
@@ -24,6 +27,7 @@ from .test_llamaindex import scripted
 PAGES = sorted((Path(__file__).parents[1] / "docs").rglob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 FILE = re.compile(r"# ([\w.]+\.(?:py|toml))\n")
+END_BY_THEMSELVES = ("inspect", "call", "check", "doctor", "demo")
 CALL = ("notes_add_note", {"text": "Buy milk"})
 
 
@@ -84,6 +88,24 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(
         # As many lines before the code as in the page, so that a traceback names the page's own line.
         lines_before = text[: match.start(2)].count("\n")
         exec(compile("\n" * lines_before + match[2], str(page), "exec"), namespace)
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The words after `mcp-adapters` of each command that a page shows."""
+    shown = [code for language, code in BLOCK.findall(page.read_text()) if language == "shell"]
+    lines = "".join(shown).replace("\\\n", " ").splitlines()
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("mcp-adapters ")]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=lambda page: page.name)
+def test_the_commands_of_a_page_end_well(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that does not end by itself is only asked for its help."""
+    folder = str(Path(sys.executable).parent)
+    monkeypatch.setenv("PATH", folder, prepend=os.pathsep)  # for `-- python -m ...`
+    for words in commands(page):
+        with pytest.raises(SystemExit) as ended:
+            main(words if words[0] in END_BY_THEMSELVES else [words[0], "--help"])
+        assert (words, ended.value.code or 0) == (words, 0)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
