@@ -26,7 +26,7 @@ def test_every_module_of_the_core_has_its_place_in_the_layers() -> None:
 
 def test_every_module_and_file_that_the_page_names_is_there() -> None:
     modules = {module for layer in layers() for module in layer}
-    named = set(re.findall(r"`(_\w+)`", PAGE))
+    named = set(re.findall(r"(?<![\w.])_[a-z]\w*", PAGE))
     files = set(re.findall(r"`((?:tests|scripts|docs)/[\w./]+)`", PAGE))
 
     assert named - modules == set()

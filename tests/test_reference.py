@@ -45,13 +45,13 @@ def _names() -> list[str]:
     return [name for names in exported().values() for name in names]
 
 
-def _with_members(name: griffe.Object | griffe.Alias) -> Iterator[griffe.Object]:
-    one = name.final_target if isinstance(name, griffe.Alias) else name
+def _with_members(found: griffe.Object | griffe.Alias) -> Iterator[griffe.Object]:
+    one = found.final_target if isinstance(found, griffe.Alias) else found
     yield one
     if one.is_class:
-        for member in one.members.values():
-            if not member.is_alias and not member.name.startswith("_") and member.name != "model_config":
-                yield member
+        for name, member in one.all_members.items():
+            if not name.startswith("_") and name != "model_config":
+                yield member.final_target if isinstance(member, griffe.Alias) else member
 
 
 def _text(one: griffe.Object) -> str:
