@@ -78,6 +78,9 @@ if TYPE_CHECKING:
         DiscoveryError as DiscoveryError,
     )
     from mcp_adapters.errors import (
+        DriftError as DriftError,
+    )
+    from mcp_adapters.errors import (
         DuplicateFrameworkError as DuplicateFrameworkError,
     )
     from mcp_adapters.errors import (
@@ -300,6 +303,7 @@ _HOME = {
         "ConnectError",
         "ConnectionLostError",
         "DiscoveryError",
+        "DriftError",
         "DuplicateFrameworkError",
         "FrameworkError",
         "FrameworkNotInstalledError",
@@ -329,6 +333,7 @@ _HOME = {
     "mcp_adapters.frameworks": ("Framework",),
     "mcp_adapters.handlers": ("Handlers", "LogMessage", "StateChange", "ToolsChange"),
     "mcp_adapters.interception": ("AsyncCallNext", "CallNext", "CallRequest", "Interceptor"),
+    "mcp_adapters.lockfile": ("Drift", "Lock"),
     "mcp_adapters.naming": ("NamePolicy",),
     "mcp_adapters.prompts": ("Completion", "Prompt", "PromptArgument", "PromptMessage", "PromptResult"),
     "mcp_adapters.resources": ("Resource", "ResourceContents", "ResourceTemplate", "ResourceUpdated"),

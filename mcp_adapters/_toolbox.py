@@ -13,6 +13,7 @@ import os
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from weakref import WeakSet
@@ -27,12 +28,13 @@ from mcp_adapters._portal import portal
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import AskInput, load_servers, travelling
 from mcp_adapters.declarations import PROVIDERS, declare
-from mcp_adapters.errors import ToolNotFoundError
+from mcp_adapters.errors import ConfigError, ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
 from mcp_adapters.handlers import Handlers, LogLevel, ToolsChange
 from mcp_adapters.instructions import compose_instructions
 from mcp_adapters.interception import Interceptor
+from mcp_adapters.lockfile import Drift, Lock, OnDrift, parse_lock
 from mcp_adapters.naming import NamePolicy, Names
 from mcp_adapters.outputs import OutputSchemaMode
 from mcp_adapters.providers import profile
@@ -101,6 +103,12 @@ class Toolbox(Offering):
             server is not started before one of its tools is called; its listing is then compared.
         resources_as_tools: Whether models can read resources: each server that has any then also has
             the tools `list_resources`, `read_resource` and one for each of its resource templates.
+        lock: What the tools were when somebody looked at them: a lock, or the path of a lock file as
+            `mcp-adapters lock` writes it. Tools keep the names that they have in it.
+        on_drift: What a tool does that is not as it was locked, at the start and whenever a server is
+            listed again: "fail": the toolbox does not open with it, or goes on with what it had, and
+            the error names every such tool; "warn": it is named in a warning and in `drifts`; "drop":
+            it is also left out, with an entry in `skipped`.
 
     """
 
@@ -134,6 +142,8 @@ class Toolbox(Offering):
         inputs: AskInput | None = None,
         listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         resources_as_tools: bool = False,
+        lock: str | os.PathLike[str] | Lock | None = None,
+        on_drift: OnDrift = "fail",
     ) -> None:
         # Everything that was given, for the same toolbox in another process.
         self._given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
@@ -149,6 +159,8 @@ class Toolbox(Offering):
             on_server_failure=on_server_failure,
             schema_limits=schema_limits or SchemaLimits(),
             resources_as_tools=resources_as_tools,
+            lock=_read_lock(lock),
+            on_drift=on_drift,
         )
         self._supervision = Supervision(
             connect_timeout=connect_timeout,
@@ -436,6 +448,15 @@ class Toolbox(Offering):
         said = {key: status.instructions for key, status in self.status.items()}
         return compose_instructions(said, names, max_chars=max_chars)
 
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """What is not as the lock file says; empty without one, and with `on_drift="fail"`."""
+        return self._ready().opened().drifts
+
+    def locked(self) -> Lock:
+        """The tools that are offered, as they are now; `Lock.text` is the lock file."""
+        return self._ready().lock()
+
     def listings(self) -> dict[str, list[Any]]:
         """What each server lists, as JSON: a later toolbox that gets it opens without starting a server."""
         return self._ready().listings()
@@ -546,6 +567,18 @@ class Toolbox(Offering):
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
         return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress)
+
+
+def _read_lock(lock: str | os.PathLike[str] | Lock | None) -> Lock | None:
+    if lock is None or isinstance(lock, Lock):
+        return lock
+    path = Path(lock)
+    try:
+        return parse_lock(path.read_text(encoding="utf-8"), source=str(path))
+    except OSError as error:
+        raise ConfigError(
+            f"the lock file {path} cannot be read: {error.strerror}; write it with: mcp-adapters lock"
+        ) from error
 
 
 _toolboxes: WeakSet[Toolbox] = WeakSet()

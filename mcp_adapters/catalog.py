@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from mcp_adapters.errors import ToolboxLoadError
+from mcp_adapters.errors import DriftError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, read_annotations, select
+from mcp_adapters.lockfile import Drift, Lock, OnDrift, find_drifts
 from mcp_adapters.naming import Identity, NamePolicy, Names, assign_names
 from mcp_adapters.providers import ProviderProfile, check_count, shorten_description, with_note
 from mcp_adapters.results import wraps_result
@@ -47,6 +48,8 @@ class Catalog:
     warnings: tuple[str, ...] = ()
     """What the user should know: repairs, unknown names in filters, duplicates."""
     names: Names
+    drifts: tuple[Drift, ...] = ()
+    """What is not as it was locked."""
     codecs: Mapping[Identity, ArgumentCodec]
     """How a model's arguments are brought into the server's form, by (server, tool)."""
 
@@ -119,6 +122,8 @@ def build(
     provider: ProviderProfile | None,
     limits: SchemaLimits,
     on_bad_tool: OnBadTool,
+    lock: Lock | None = None,
+    on_drift: OnDrift = "fail",
 ) -> Catalog:
     """Decide what a toolbox offers.
 
@@ -131,8 +136,11 @@ def build(
         provider: Whose limits on the number of tools and on descriptions hold; None means nobody's.
         limits: How large a schema may be.
         on_bad_tool: What an unusable definition does.
+        lock: What the tools were when somebody looked at them; its names come before new ones.
+        on_drift: What a tool does that is not as it was locked.
 
     Raises:
+        DriftError: `on_drift` is "fail" and there are such tools; it names them all.
         ToolboxLoadError: `on_bad_tool` is "fail" and there are unusable tools; it names them all.
             Or there are more tools than the provider takes; it has the number of each server.
 
@@ -145,7 +153,12 @@ def build(
     if bad and on_bad_tool == "fail":
         raise _load_error(bad)
     good = [(tool, verdict) for tool, verdict in checked if verdict.schema is not None]
-    named = assign_names([(tool.server, tool.name) for tool, _ in good], names, kept=kept)
+    drifts = _drifts(lock, [tool for tool, _ in good], listings, on_drift)
+    dropped = [_dropped(drift) for drift in drifts if on_drift == "drop" and "gone" not in drift.kinds]
+    left_out = {(skipped.server, skipped.name) for skipped in dropped}
+    good = [(tool, verdict) for tool, verdict in good if (tool.server, tool.name) not in left_out]
+    pinned = {} if lock is None else lock.names
+    named = assign_names([(tool.server, tool.name) for tool, _ in good], names, kept={**pinned, **kept})
     offered = [
         _spec(tool, verdict, named.exposed[identity], dialect, provider)
         for tool, verdict in good
@@ -155,9 +168,16 @@ def build(
         check_count([spec for spec, _ in offered], provider)
     return Catalog(
         specs=tuple(spec for spec, _ in offered),
-        skipped=(*selection.dropped, *bad, *named.skipped),
-        warnings=(*selection.warnings, *_repairs(good), *named.warnings, *map(_left_out, bad)),
+        skipped=(*selection.dropped, *bad, *dropped, *named.skipped),
+        warnings=(
+            *selection.warnings,
+            *_repairs(good),
+            *named.warnings,
+            *map(_left_out, bad),
+            *map(str, drifts),
+        ),
         names=named,
+        drifts=drifts,
         codecs={(spec.server, spec.remote_name): codec for spec, codec in offered},
     )
 
@@ -190,6 +210,33 @@ def _load_error(bad: Sequence[SkippedTool]) -> ToolboxLoadError:
     ]
     lines += [f"  what to do: {remedy}" for remedy in dict.fromkeys(tool.remedy for tool in bad)]
     return ToolboxLoadError("\n".join(lines), tools=tuple(bad))
+
+
+def _drifts(
+    lock: Lock | None, tools: Sequence[ListedTool], listings: Sequence[Listing], on_drift: OnDrift
+) -> tuple[Drift, ...]:
+    if lock is None:
+        return ()
+    listed = {listing.server: {tool.name for tool in listing.tools} for listing in listings}
+    drifts = find_drifts(lock, tools, listed=listed)
+    if drifts and on_drift == "fail":
+        lines = [f"{len(drifts)} tools are not what the lock file says:", *(f"  {drift}" for drift in drifts)]
+        lines.append(f"  what to do: {_LOOK}, or open with on_drift='warn' or 'drop'")
+        raise DriftError("\n".join(lines), drifts=drifts)
+    return drifts
+
+
+_LOOK = "look at the changes, then write the lock file again with: mcp-adapters lock"
+
+
+def _dropped(drift: Drift) -> SkippedTool:
+    return SkippedTool(
+        server=drift.server,
+        name=drift.name,
+        reason="; ".join((", ".join(kind.replace("_", " ") for kind in drift.kinds), *drift.changes)),
+        pointer="",
+        remedy=_LOOK,
+    )
 
 
 def _left_out(tool: SkippedTool) -> str:

@@ -16,6 +16,7 @@ The tree::
     |   |-- ConnectionLostError         the connection ended while it was in use
     |   `-- DiscoveryError              the server's listing could not be read
     |-- ToolboxLoadError                tools or servers that keep a toolbox from opening
+    |   `-- DriftError                  tools are not what the lock file says
     |-- ToolError                       one tool call failed
     |   |-- ToolNotFoundError           no such tool
     |   |-- InvalidArgumentsError       the arguments break the tool's schema; nothing was sent
@@ -48,6 +49,7 @@ __all__ = (
     "ConnectError",
     "ConnectionLostError",
     "DiscoveryError",
+    "DriftError",
     "DuplicateFrameworkError",
     "FrameworkError",
     "FrameworkNotInstalledError",
@@ -171,6 +173,13 @@ class ToolboxLoadError(McpAdaptersError):
     """The tools that were refused, as `SkippedTool` values."""
     failures: tuple[McpAdaptersError, ...] = ()
     """The errors of the servers that could not be used."""
+
+
+class DriftError(ToolboxLoadError):
+    """Tools are not what the lock file says, every one of them named; `tools` is empty."""
+
+    drifts: tuple[Any, ...] = ()
+    """What is different, as `Drift` values."""
 
 
 class ToolError(McpAdaptersError):
