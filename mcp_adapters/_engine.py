@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from mcp_adapters._connection import Connection, ServerState, ServerStatus, Supervision
+from mcp_adapters._connection import Connection
 from mcp_adapters._handlers import Messenger
 from mcp_adapters._questions import Questions
 from mcp_adapters._resource_tools import Reader, Readers, with_resource_tools
+from mcp_adapters._supervision import ServerState, ServerStatus, Supervision
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
 from mcp_adapters.errors import ConfigError, McpAdaptersError, ToolboxClosedError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter

@@ -14,8 +14,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, PARSE_ERROR
 from pydantic import ValidationError
 
+from mcp_adapters._exchange import LinkTimeout
 from mcp_adapters._faults import http_failure
-from mcp_adapters._link import LinkTimeout
 from mcp_adapters._transports import Transport
 from mcp_adapters.errors import (
     ConnectionLostError,

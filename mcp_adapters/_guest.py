@@ -16,7 +16,8 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, ListToolsRequest
 
-from mcp_adapters._link import Inbox, Link, LinkEnded, Pulse, Request, answered
+from mcp_adapters._exchange import Pulse, Request, answered
+from mcp_adapters._link import Inbox, Link, LinkEnded
 from mcp_adapters._mirrors import Mirrors
 from mcp_adapters.errors import SyncCallInEventLoopError
 

@@ -3,67 +3,29 @@
 In: a way to open a transport, and how long that may take. Out: requests that answer with the
 JSON that came over the wire, what the server tells unasked, and the reason why the life ended. A
 link never comes back to life; its owner makes a new one.
-
-The SDK checks an answer as a whole, so one malformed tool loses the whole page and one unknown
-content block the whole result. `_WireDispatcher` therefore keeps the JSON of such methods aside and
-hands the SDK an empty answer to check.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import math
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from contextvars import ContextVar
-from functools import cache
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import anyio
 from mcp import ClientSession
 from mcp.client.subscriptions import SubscriptionLost, listen
-from mcp.shared.dispatcher import CallOptions, ProgressFnT
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp_types import (
-    CONNECTION_CLOSED,
-    ElicitResult,
-    EmptyResult,
-    Implementation,
-    LoggingLevel,
-    LoggingMessageNotificationParams,
-    ResourceUpdatedNotification,
-    SetLevelRequest,
-    SetLevelRequestParams,
-    ToolListChangedNotification,
-)
-from mcp_types import Request as AnyRequest
-from mcp_types.methods import MONOLITH_RESULTS
+from mcp_types import CONNECTION_CLOSED, LoggingLevel
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import TypeAdapter
 
-from mcp_adapters._context import mirrored_headers
-from mcp_adapters._handshake import Protocol as ProtocolChoice
-from mcp_adapters._handshake import negotiate
+from mcp_adapters._exchange import Pulse, Request, answered
 
-__all__ = (
-    "Inbox",
-    "Link",
-    "LinkEnded",
-    "LinkTimeout",
-    "Opener",
-    "Pulse",
-    "Request",
-    "answered",
-    "holding",
-    "leaf",
-    "session_over",
-)
+__all__ = ("Inbox", "Link", "LinkEnded", "Opener", "leaf")
 
 Opener: TypeAlias = Callable[[AsyncExitStack, "Link"], Awaitable[ClientSession]]
 """Enter whatever a connection needs and give its session, negotiated and ready."""
-Request: TypeAlias = AnyRequest[Any, Any]
 
 _CLOSE_S = 7.0
 """How long closing may take before the owner task is cancelled, and how long that may take."""
@@ -74,33 +36,9 @@ _LAST_WORDS_S = 0.5
 _RELISTEN_S = 5.0
 """Pause before a lost subscription is asked for again."""
 
-_aside: ContextVar[list[dict[str, Any]] | None] = ContextVar("mcp_adapters_aside", default=None)
-_COMPLETE = {"resultType": "complete"}
-_CACHEABLE = {**_COMPLETE, "ttlMs": 0, "cacheScope": "private"}
-_EMPTY: dict[str, dict[str, Any]] = {
-    "completion/complete": {"completion": {"values": []}, **_COMPLETE},
-    "prompts/get": {"messages": [], **_COMPLETE},
-    "prompts/list": {"prompts": [], **_CACHEABLE},
-    "resources/list": {"resources": [], **_CACHEABLE},
-    "resources/read": {"contents": [], **_CACHEABLE},
-    "resources/templates/list": {"resourceTemplates": [], **_CACHEABLE},
-    "tools/call": {"content": [], **_COMPLETE},
-    "tools/list": {"tools": [], **_CACHEABLE},
-}
-"""What the SDK gets to check instead of the answer, by method."""
-
 
 class LinkEnded(Exception):  # noqa: N818 - a fact for the layer above, not an error of its own
     """The connection ended before the request was answered."""
-
-
-class LinkTimeout(Exception):  # noqa: N818 - a fact for the layer above, not an error of its own
-    """No answer in time; the server was told to stop."""
-
-    def __init__(self, limit: Literal["idle", "total"], seconds: float) -> None:
-        super().__init__(limit, seconds)
-        self.limit: Literal["idle", "total"] = limit
-        self.seconds = seconds
 
 
 class Inbox(Protocol):
@@ -315,183 +253,6 @@ class Link:
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=_LAST_WORDS_S)
         return self.cause
-
-
-class Pulse:
-    """The idle time of one request: it begins anew at every sign of life, and can stand still.
-
-    Args:
-        idle: Seconds without a sign of life after which the request is given up.
-
-    """
-
-    def __init__(self, idle: float) -> None:
-        self.idle = idle
-        self.scope = anyio.CancelScope()
-        self._holds = 0
-
-    @classmethod
-    @contextlib.contextmanager
-    def of(cls, pulses: set[Pulse], idle: float) -> Iterator[Pulse]:
-        """Keep a pulse among those of a link as long as its request is waited for."""
-        pulse = cls(idle)
-        pulses.add(pulse)
-        try:
-            yield pulse
-        finally:
-            pulses.discard(pulse)
-
-    def beat(self) -> None:
-        """Take note of a sign of life."""
-        self.scope.deadline = math.inf if self._holds else anyio.current_time() + self.idle
-
-    def hold(self, change: Literal[1, -1]) -> None:
-        """Let the time stand still, or let it begin anew when nobody holds it any more."""
-        self._holds += change
-        self.beat()
-
-
-@contextlib.contextmanager
-def holding(pulses: set[Pulse]) -> Iterator[None]:
-    """Let the idle time of these requests stand still: a person is being asked."""
-    held = list(pulses)
-    for pulse in held:
-        pulse.hold(1)
-    try:
-        yield
-    finally:
-        for pulse in held:
-            pulse.hold(-1)
-
-
-async def answered(
-    session: ClientSession,
-    request: Request,
-    pulse: Pulse,
-    *,
-    total: float | None,
-    on_progress: ProgressFnT | None,
-) -> dict[str, Any]:
-    """Send a request over a session, with both limits; arguments and errors as `Link.request`."""
-    pulse.beat()
-    with anyio.move_on_after(total) as whole, pulse.scope:
-
-        async def beat(progress: float, total: float | None, message: str | None) -> None:
-            pulse.beat()
-            if on_progress is not None:
-                await on_progress(progress, total, message)
-
-        return await _answer(session, request, beat)
-    if whole.cancelled_caught and total is not None:
-        raise LinkTimeout("total", total)
-    raise LinkTimeout("idle", pulse.idle)
-
-
-@cache
-def _answer_of(method: str) -> TypeAdapter[Any]:
-    """What the SDK knows as the answer to a method."""
-    kind: Any = MONOLITH_RESULTS[method]
-    return TypeAdapter(kind)
-
-
-async def _answer(session: ClientSession, request: Request, on_progress: ProgressFnT) -> dict[str, Any]:
-    aside: list[dict[str, Any]] = []
-    token = _aside.set(aside)
-    try:
-        answer = await session.send_request(
-            request, _answer_of(request.method), progress_callback=on_progress
-        )
-    finally:
-        _aside.reset(token)
-    if aside:
-        return aside[0]
-    typed: dict[str, Any] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
-    return typed
-
-
-class _WireDispatcher(JSONRPCDispatcher[Any]):
-    """Keeps the JSON of listings and results as it came, and tells the link when the wire ends."""
-
-    link: Link
-
-    async def send_raw_request(
-        self, method: str, params: Any, opts: CallOptions | None = None, **options: Any
-    ) -> dict[str, Any]:
-        if method == "server/discover" and opts is not None:
-            # The SDK's fixed limit would take a slow modern server for an old one.
-            opts.pop("timeout", None)
-        if method == "tools/call" and opts is not None and (mirrored := mirrored_headers.get()):
-            opts["headers"] = {**opts.get("headers", {}), **mirrored}
-        raw = await super().send_raw_request(method, params, opts, **options)
-        aside = _aside.get()
-        if aside is None or method not in _EMPTY or raw.get("resultType", "complete") != "complete":
-            return raw
-        aside.append(raw)
-        return dict(_EMPTY[method])
-
-    async def run(self, *args: Any, **options: Any) -> None:
-        try:
-            await super().run(*args, **options)
-        finally:
-            self.link.end()
-
-
-def session_options(link: Link) -> dict[str, Any]:
-    """What every session and client is made with: who we are, who listens, and who answers."""
-    inbox = link.inbox
-
-    async def on_log(params: LoggingMessageNotificationParams) -> None:
-        inbox.logged(params.level, params.logger, params.data)
-
-    async def on_message(message: Any) -> None:
-        if isinstance(message, ToolListChangedNotification):
-            inbox.tools_changed()
-        if isinstance(message, ResourceUpdatedNotification):
-            inbox.resource_updated(message.params.uri)
-
-    async def on_elicitation(_: Any, params: Any) -> ElicitResult:
-        with holding(link.pulses):
-            asked = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-            return ElicitResult.model_validate(await inbox.elicited(asked))
-
-    return {
-        # Its presence alone tells servers that somebody answers.
-        "elicitation_callback": on_elicitation if inbox.elicits else None,
-        "logging_callback": on_log,
-        "log_level": inbox.log_level,
-        "message_handler": on_message,
-        "client_info": Implementation(name="mcp-adapters", version=_version()),
-    }
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("mcp-adapters")
-    except PackageNotFoundError:
-        return "0"
-
-
-async def session_over(
-    stack: AsyncExitStack, link: Link, streams: tuple[Any, Any], protocol: ProtocolChoice
-) -> ClientSession:
-    """Build a session over a transport's streams, enter it and negotiate the protocol."""
-    dispatcher = _WireDispatcher(*streams)
-    dispatcher.link = link
-    session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher, **session_options(link)))
-    await negotiate(session, protocol)
-    await ask_for_logs(session, link.inbox.log_level)
-    return session
-
-
-async def ask_for_logs(session: ClientSession, level: LoggingLevel | None) -> None:
-    """Tell a server of the handshake years from which level on to log; others hear it with each request."""
-    capabilities = session.server_capabilities
-    if level is None or session.initialize_result is None or not (capabilities and capabilities.logging):
-        return
-    with contextlib.suppress(MCPError):  # a server that refuses goes on as it likes
-        await session.send_request(SetLevelRequest(params=SetLevelRequestParams(level=level)), EmptyResult)
 
 
 def leaf(error: BaseException) -> BaseException:

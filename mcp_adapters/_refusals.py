@@ -14,8 +14,8 @@ from typing import Any
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
+from mcp_adapters._exchange import LinkTimeout, Request
 from mcp_adapters._faults import http_failure
-from mcp_adapters._link import LinkTimeout, Request
 from mcp_adapters.errors import (
     McpAdaptersError,
     ProtocolError,

@@ -26,8 +26,9 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from mcp_adapters._exchange import LinkTimeout, Request
 from mcp_adapters._handlers import Messenger
-from mcp_adapters._link import Link, LinkEnded, LinkTimeout, Request
+from mcp_adapters._link import Link, LinkEnded
 from mcp_adapters._refusals import Subject
 from mcp_adapters.errors import McpAdaptersError
 from mcp_adapters.resources import ResourceUpdated

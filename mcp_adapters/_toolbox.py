@@ -19,19 +19,20 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from mcp_adapters._calls import CallOptions, Calls
-from mcp_adapters._connection import Reconnect, ServerStatus, Supervision
 from mcp_adapters._engine import Engine, OnServerFailure, Rules
 from mcp_adapters._handlers import running_loop
+from mcp_adapters._managing import Managing
 from mcp_adapters._meta_tools import meta_tools
 from mcp_adapters._offering import Offering
 from mcp_adapters._portal import portal
+from mcp_adapters._supervision import Reconnect, ServerStatus, Supervision
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import AskInput, load_servers, travelling
 from mcp_adapters.declarations import PROVIDERS, declare
 from mcp_adapters.errors import ConfigError, ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
-from mcp_adapters.handlers import Handlers, LogLevel, ToolsChange
+from mcp_adapters.handlers import Handlers, LogLevel
 from mcp_adapters.instructions import compose_instructions
 from mcp_adapters.interception import Interceptor
 from mcp_adapters.lockfile import Drift, Lock, OnDrift, parse_lock
@@ -46,7 +47,7 @@ from mcp_adapters.spec import OnProgress, OnToolError, SkippedTool, Tool, ToolRe
 __all__ = ("Toolbox",)
 
 
-class Toolbox(Offering):
+class Toolbox(Managing, Offering):
     """The tools of one or more MCP servers, ready for plain Python and for agent frameworks.
 
     Use it as `with Toolbox(...) as toolbox:` or `async with Toolbox(...) as toolbox:`, or call
@@ -310,100 +311,6 @@ class Toolbox(Offering):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-    # -- management ---------------------------------------------------------------------------
-
-    def refresh(self) -> ToolsChange:
-        """List every server's tools again; tools keep the names that they once got.
-
-        Servers that announce changes are listed again by themselves.
-
-        Returns:
-            What is different now, by exposed name.
-
-        Raises:
-            ServerError, ToolboxLoadError: As `open`; the tools then stay as they were.
-            ToolboxClosedError: The toolbox is not open.
-
-        """
-        return portal().run(self._engine.refresh)
-
-    async def arefresh(self) -> ToolsChange:
-        """List every server's tools again; as `refresh`."""
-        return await portal().arun(self._engine.refresh)
-
-    def add(self, key: str, server: Any) -> ToolsChange:
-        """Start one more server; when it cannot be used, everything stays as it was.
-
-        Args:
-            key: A new key.
-            server: As in the mapping that the toolbox was made with.
-
-        Raises:
-            ConfigError: The key is taken, or the description cannot be used.
-            ServerError, ToolboxLoadError: As `open`.
-            ToolboxClosedError: The toolbox is not open.
-
-        """
-        return portal().run(self._engine.add, key, self._described(key, server))
-
-    async def aadd(self, key: str, server: Any) -> ToolsChange:
-        """Start one more server; as `add`."""
-        return await portal().arun(self._engine.add, key, self._described(key, server))
-
-    def update(self, key: str, server: Any) -> ToolsChange:
-        """Replace a server by another description; when that cannot be used, the old one goes on.
-
-        Raises:
-            ConfigError: There is no such key, or the description cannot be used.
-            ServerError, ToolboxLoadError: As `open`.
-            ToolboxClosedError: The toolbox is not open.
-
-        """
-        return portal().run(self._engine.update, key, self._described(key, server))
-
-    async def aupdate(self, key: str, server: Any) -> ToolsChange:
-        """Replace a server by another description; as `update`."""
-        return await portal().arun(self._engine.update, key, self._described(key, server))
-
-    def remove(self, key: str) -> ToolsChange:
-        """Stop a server and take its tools away.
-
-        Raises:
-            ConfigError: There is no such key.
-            ToolboxLoadError: A required tool would be missing.
-            ToolboxClosedError: The toolbox is not open.
-
-        """
-        return portal().run(self._engine.remove, key)
-
-    async def aremove(self, key: str) -> ToolsChange:
-        """Stop a server and take its tools away; as `remove`."""
-        return await portal().arun(self._engine.remove, key)
-
-    def disable(self, key: str) -> ToolsChange:
-        """Stop a server and take its tools away until `enable`; errors as `remove`."""
-        return portal().run(self._engine.disable, key)
-
-    async def adisable(self, key: str) -> ToolsChange:
-        """Stop a server until `aenable`; as `disable`."""
-        return await portal().arun(self._engine.disable, key)
-
-    def enable(self, key: str) -> ToolsChange:
-        """Start a server that is disabled; errors as `update`."""
-        return portal().run(self._engine.enable, key)
-
-    async def aenable(self, key: str) -> ToolsChange:
-        """Start a server that is disabled; as `enable`."""
-        return await portal().arun(self._engine.enable, key)
-
-    def restart(self, key: str) -> ToolsChange:
-        """Stop a server and start it again; errors as `update`. Calls in flight are lost."""
-        return portal().run(self._engine.restart, key)
-
-    async def arestart(self, key: str) -> ToolsChange:
-        """Stop a server and start it again; as `restart`."""
-        return await portal().arun(self._engine.restart, key)
 
     # -- what there is ------------------------------------------------------------------------
 

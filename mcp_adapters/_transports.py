@@ -26,7 +26,8 @@ from mcp_adapters._auth import authentication
 from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import Protocol
 from mcp_adapters._http import Deliver, ServerClient, bare_address
-from mcp_adapters._link import Inbox, Link, ask_for_logs, session_options, session_over
+from mcp_adapters._link import Inbox, Link
+from mcp_adapters._session import ask_for_logs, session_options, session_over
 from mcp_adapters._stdio import ChildProcess
 from mcp_adapters.config import HttpServer, SseServer, StdioServer
 from mcp_adapters.errors import ConfigError, ServerStartError

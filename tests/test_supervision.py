@@ -32,6 +32,8 @@ from mcp_adapters import (
     ToolsChange,
     ToolTimeoutError,
     _connection,
+    _life,
+    _supervision,
 )
 from mcp_adapters._questions import Questions
 
@@ -104,7 +106,7 @@ def test_a_tool_that_the_user_calls_safe_is_sent_once_more_and_others_are_not(wi
 def test_closing_while_an_attempt_is_put_off_starts_nothing_any_more(
     wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_connection, "FIRST_PAUSE_S", 2.0)
+    monkeypatch.setattr(_life, "FIRST_PAUSE_S", 2.0)
     heard, errors = Heard(), []
     toolbox = Toolbox(
         {"wire": wire.server(tools=[tool("die"), tool("echo")])}, handlers=Handlers(state_changed=heard)
@@ -139,7 +141,7 @@ async def test_a_server_that_stays_away_for_ever_is_put_off_by_no_more_than_the_
     connection = _connection.Connection(
         "away",
         StdioServer(command="x"),
-        supervision=_connection.Supervision(),
+        supervision=_supervision.Supervision(),
         observer=observer,
         questions=Questions("away", Handlers()),
         loop=None,
@@ -147,7 +149,7 @@ async def test_a_server_that_stays_away_for_ever_is_put_off_by_no_more_than_the_
     for _ in range(5_000):
         connection._put_off()
 
-    assert connection._next_attempt - asyncio.get_running_loop().time() <= _connection.LONGEST_PAUSE_S
+    assert connection._next_attempt - asyncio.get_running_loop().time() <= _life.LONGEST_PAUSE_S
 
 
 async def test_handlers_run_on_the_loop_that_opened_the_toolbox(wire: Wire) -> None:
