@@ -179,6 +179,12 @@ if TYPE_CHECKING:
         Interceptor as Interceptor,
     )
     from mcp_adapters.naming import NamePolicy as NamePolicy
+    from mcp_adapters.policy import (
+        ApprovalPolicy as ApprovalPolicy,
+    )
+    from mcp_adapters.policy import (
+        ask_first as ask_first,
+    )
     from mcp_adapters.prompts import (
         Completion as Completion,
     )
@@ -335,6 +341,7 @@ _HOME = {
     "mcp_adapters.interception": ("AsyncCallNext", "CallNext", "CallRequest", "Interceptor"),
     "mcp_adapters.lockfile": ("Drift", "Lock"),
     "mcp_adapters.naming": ("NamePolicy",),
+    "mcp_adapters.policy": ("ApprovalPolicy", "ask_first"),
     "mcp_adapters.prompts": ("Completion", "Prompt", "PromptArgument", "PromptMessage", "PromptResult"),
     "mcp_adapters.resources": ("Resource", "ResourceContents", "ResourceTemplate", "ResourceUpdated"),
     "mcp_adapters.results": ("StructuredMode", "from_artifact", "placeholder", "shorten", "to_artifact"),

@@ -24,6 +24,7 @@ from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_fil
 from mcp_adapters.handlers import Handlers, LogMessage, StateChange, ToolsChange
 from mcp_adapters.lockfile import Drift, Lock, OnDrift, lock_tools
 from mcp_adapters.naming import Identity, NamePolicy
+from mcp_adapters.policy import ApprovalPolicy
 from mcp_adapters.providers import ProviderProfile
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.spec import ListedTool, Progress
@@ -57,6 +58,8 @@ class Rules:
     on_server_failure: OnServerFailure
     schema_limits: SchemaLimits
     resources_as_tools: bool = False
+    policy: ApprovalPolicy | None = None
+    read_only: bool = False
     lock: Lock | None = None
     on_drift: OnDrift = "fail"
 
@@ -324,6 +327,8 @@ class Engine:
             provider=self._rules.provider,
             limits=self._rules.schema_limits,
             on_bad_tool=self._rules.on_bad_tool,
+            policy=self._rules.policy,
+            read_only=self._rules.read_only,
             lock=self._rules.lock,
             on_drift=self._rules.on_drift,
         )

@@ -38,6 +38,7 @@ from mcp_adapters.interception import Interceptor
 from mcp_adapters.lockfile import Drift, Lock, OnDrift, parse_lock
 from mcp_adapters.naming import NamePolicy, Names
 from mcp_adapters.outputs import OutputSchemaMode
+from mcp_adapters.policy import ApprovalPolicy
 from mcp_adapters.providers import profile
 from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
@@ -104,6 +105,10 @@ class Toolbox(Managing, Offering):
             server is not started before one of its tools is called; its listing is then compared.
         resources_as_tools: Whether models can read resources: each server that has any then also has
             the tools `list_resources`, `read_resource` and one for each of its resource templates.
+        policy: Which tools only read, and which are not offered at all ("deny"); `ask_first` makes of it
+            an interceptor that asks a person. None believes no server and denies nothing.
+        read_only: Whether only tools are offered that only read, as the policy says, or a server that it
+            trusts.
         lock: What the tools were when somebody looked at them: a lock, or the path of a lock file as
             `mcp-adapters lock` writes it. Tools keep the names that they have in it.
         on_drift: What a tool does that is not as it was locked, at the start and whenever a server is
@@ -143,23 +148,27 @@ class Toolbox(Managing, Offering):
         inputs: AskInput | None = None,
         listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         resources_as_tools: bool = False,
+        policy: ApprovalPolicy | None = None,
+        read_only: bool = False,
         lock: str | os.PathLike[str] | Lock | None = None,
         on_drift: OnDrift = "fail",
     ) -> None:
         # Everything that was given, for the same toolbox in another process.
         self._given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
-        policy = names or NamePolicy()
+        naming = names or NamePolicy()
         limits = None if provider is None else profile(provider)
         self._rules = Rules(
             tools=tools,
             require=tuple(require),
-            names=replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES)),
+            names=replace(naming, reserved=(*naming.reserved, *RESERVED_NAMES)),
             dialect=dialect,
             provider=limits,
             on_bad_tool=on_bad_tool,
             on_server_failure=on_server_failure,
             schema_limits=schema_limits or SchemaLimits(),
             resources_as_tools=resources_as_tools,
+            policy=_policy(policy, read_only=read_only),
+            read_only=read_only,
             lock=_read_lock(lock),
             on_drift=on_drift,
         )
@@ -474,6 +483,15 @@ class Toolbox(Managing, Offering):
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
         return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress)
+
+
+def _policy(policy: ApprovalPolicy | None, *, read_only: bool) -> ApprovalPolicy | None:
+    if read_only and not (policy and (policy.trusted or policy.reads_only)):
+        raise ConfigError(
+            "read_only=True needs to know what only reads: "
+            "give policy=ApprovalPolicy(trusted=[...]) with the servers you trust, or reads_only=[...]"
+        )
+    return policy
 
 
 def _read_lock(lock: str | os.PathLike[str] | Lock | None) -> Lock | None:

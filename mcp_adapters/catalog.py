@@ -16,6 +16,7 @@ from mcp_adapters.errors import DriftError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, read_annotations, select
 from mcp_adapters.lockfile import Drift, Lock, OnDrift, find_drifts
 from mcp_adapters.naming import Identity, NamePolicy, Names, assign_names
+from mcp_adapters.policy import ApprovalPolicy
 from mcp_adapters.providers import ProviderProfile, check_count, shorten_description, with_note
 from mcp_adapters.results import wraps_result
 from mcp_adapters.schema import ArgumentCodec, Dialect, SchemaLimits, SchemaProblem, Verdict, check, project
@@ -122,6 +123,8 @@ def build(
     provider: ProviderProfile | None,
     limits: SchemaLimits,
     on_bad_tool: OnBadTool,
+    policy: ApprovalPolicy | None = None,
+    read_only: bool = False,
     lock: Lock | None = None,
     on_drift: OnDrift = "fail",
 ) -> Catalog:
@@ -136,6 +139,8 @@ def build(
         provider: Whose limits on the number of tools and on descriptions hold; None means nobody's.
         limits: How large a schema may be.
         on_bad_tool: What an unusable definition does.
+        policy: Decides which tools are not offered, and which only read; None knows of neither.
+        read_only: Whether only tools that only read are offered.
         lock: What the tools were when somebody looked at them; its names come before new ones.
         on_drift: What a tool does that is not as it was locked.
 
@@ -147,7 +152,8 @@ def build(
     """
     listed = [tool for listing in listings for tool in listing.tools]
     selection = select(listed, filters, servers=[listing.server for listing in listings])
-    checked = [(tool, _checked(tool, limits)) for tool in selection.kept]
+    ruled = [(tool, _ruled_out(tool, policy or ApprovalPolicy(), read_only)) for tool in selection.kept]
+    checked = [(tool, _checked(tool, limits)) for tool, reason in ruled if reason is None]
     bad = [skipped for listing in listings for skipped in listing.malformed]
     bad += [_bad(tool, verdict) for tool, verdict in checked if verdict.schema is None]
     if bad and on_bad_tool == "fail":
@@ -168,7 +174,7 @@ def build(
         check_count([spec for spec, _ in offered], provider)
     return Catalog(
         specs=tuple(spec for spec, _ in offered),
-        skipped=(*selection.dropped, *bad, *dropped, *named.skipped),
+        skipped=(*selection.dropped, *_ruled(ruled), *bad, *dropped, *named.skipped),
         warnings=(
             *selection.warnings,
             *_repairs(good),
@@ -180,6 +186,25 @@ def build(
         drifts=drifts,
         codecs={(spec.server, spec.remote_name): codec for spec, codec in offered},
     )
+
+
+def _ruled_out(tool: ListedTool, policy: ApprovalPolicy, read_only: bool) -> str | None:
+    """Why the policy keeps a tool from being offered; None when it does not."""
+    hints = read_annotations(tool.definition)
+    decision, reason = policy.rule(tool.server, tool.name, hints)
+    if decision == "deny":
+        return f"left out by the policy: {reason}"
+    if read_only and policy.reading(tool.server, tool.name, hints) is None:
+        return "left out by read_only: neither the policy nor a trusted server says that it only reads"
+    return None
+
+
+def _ruled(ruled: Iterable[tuple[ListedTool, str | None]]) -> list[SkippedTool]:
+    return [
+        SkippedTool(server=tool.server, name=tool.name, reason=reason)
+        for tool, reason in ruled
+        if reason is not None
+    ]
 
 
 def _checked(tool: ListedTool, limits: SchemaLimits) -> Verdict:
