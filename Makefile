@@ -23,8 +23,8 @@ help: ## Say what can be made
 demo: $(VENV)/demo.stamp ## Run a LangChain and a LlamaIndex agent on a local MCP server: no key, no network
 	@$(BIN)/python scripts/demo.py
 
-test: $(VENV)/dev.stamp servers ## Run all tests, also against real servers, and show the branch coverage
-	@$(BIN)/python -m pytest --cov --cov-report=term
+test: $(VENV)/dev.stamp servers ## Run all tests, a few at a time, also against real servers, and show the branch coverage
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --cov --cov-report=term
 
 check: $(VENV)/dev.stamp ## Check format, lint, types, architecture and dependencies
 	$(BIN)/ruff format --check .
