@@ -33,7 +33,37 @@ if TYPE_CHECKING:
         ElicitationAnswer as ElicitationAnswer,
     )
     from mcp_adapters.asking import (
+        ElicitationCompleted as ElicitationCompleted,
+    )
+    from mcp_adapters.asking import (
         ElicitationRequest as ElicitationRequest,
+    )
+    from mcp_adapters.asking import (
+        Pause as Pause,
+    )
+    from mcp_adapters.asking import (
+        Root as Root,
+    )
+    from mcp_adapters.asking import (
+        SamplingAnswer as SamplingAnswer,
+    )
+    from mcp_adapters.asking import (
+        SamplingMessage as SamplingMessage,
+    )
+    from mcp_adapters.asking import (
+        SamplingRefusal as SamplingRefusal,
+    )
+    from mcp_adapters.asking import (
+        SamplingRequest as SamplingRequest,
+    )
+    from mcp_adapters.asking import (
+        SamplingTool as SamplingTool,
+    )
+    from mcp_adapters.asking import (
+        ToolResultPart as ToolResultPart,
+    )
+    from mcp_adapters.asking import (
+        ToolUsePart as ToolUsePart,
     )
     from mcp_adapters.config import (
         ApiKeyAuth as ApiKeyAuth,
@@ -61,6 +91,12 @@ if TYPE_CHECKING:
     )
     from mcp_adapters.config import (
         load_servers as load_servers,
+    )
+    from mcp_adapters.elicitation import (
+        PendingCall as PendingCall,
+    )
+    from mcp_adapters.elicitation import (
+        ask_on_terminal as ask_on_terminal,
     )
     from mcp_adapters.errors import (
         AuthError as AuthError,
@@ -91,6 +127,9 @@ if TYPE_CHECKING:
     )
     from mcp_adapters.errors import (
         HandshakeError as HandshakeError,
+    )
+    from mcp_adapters.errors import (
+        InputRequiredError as InputRequiredError,
     )
     from mcp_adapters.errors import (
         InvalidArgumentsError as InvalidArgumentsError,
@@ -235,6 +274,9 @@ if TYPE_CHECKING:
         BlobResourcePart as BlobResourcePart,
     )
     from mcp_adapters.spec import (
+        CallAnswers as CallAnswers,
+    )
+    from mcp_adapters.spec import (
         Caller as Caller,
     )
     from mcp_adapters.spec import (
@@ -291,7 +333,20 @@ _HOME = {
     "mcp_adapters._context": ("call_headers",),
     "mcp_adapters._tokens": ("FileTokenStore", "KeyringTokenStore", "MemoryTokenStore", "TokenStore"),
     "mcp_adapters._toolbox": ("Toolbox",),
-    "mcp_adapters.asking": ("ElicitationAnswer", "ElicitationRequest"),
+    "mcp_adapters.asking": (
+        "ElicitationAnswer",
+        "ElicitationCompleted",
+        "ElicitationRequest",
+        "Pause",
+        "Root",
+        "SamplingAnswer",
+        "SamplingMessage",
+        "SamplingRefusal",
+        "SamplingRequest",
+        "SamplingTool",
+        "ToolResultPart",
+        "ToolUsePart",
+    ),
     "mcp_adapters.config": (
         "ApiKeyAuth",
         "BasicAuth",
@@ -303,6 +358,7 @@ _HOME = {
         "StdioServer",
         "load_servers",
     ),
+    "mcp_adapters.elicitation": ("PendingCall", "ask_on_terminal"),
     "mcp_adapters.errors": (
         "AuthError",
         "ConfigError",
@@ -314,6 +370,7 @@ _HOME = {
         "FrameworkError",
         "FrameworkNotInstalledError",
         "HandshakeError",
+        "InputRequiredError",
         "InvalidArgumentsError",
         "InvalidResultError",
         "McpAdaptersError",
@@ -349,6 +406,7 @@ _HOME = {
     "mcp_adapters.spec": (
         "AudioPart",
         "BlobResourcePart",
+        "CallAnswers",
         "Caller",
         "ImagePart",
         "Loss",

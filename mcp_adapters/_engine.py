@@ -18,6 +18,7 @@ from mcp_adapters._handlers import Messenger
 from mcp_adapters._questions import Questions
 from mcp_adapters._resource_tools import Reader, Readers, with_resource_tools
 from mcp_adapters._supervision import ServerState, ServerStatus, Supervision
+from mcp_adapters.asking import ElicitationCompleted
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
 from mcp_adapters.errors import ConfigError, McpAdaptersError, ToolboxClosedError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
@@ -254,6 +255,13 @@ class Engine:
         """Pass the progress of a call on."""
         self._messenger.tell(self._handlers.progress, news)
 
+    def page_done(self, server: str, elicitation_id: str) -> None:
+        """Pass on that a person is done with a page."""
+        self._messenger.tell(
+            self._handlers.elicitation_completed,
+            ElicitationCompleted(server=server, elicitation_id=elicitation_id),
+        )
+
     def tools_changed(self, server: str) -> None:
         """List a server again soon; news that come while that is under way are one."""
         self._stale.add(server)
@@ -342,6 +350,11 @@ class Engine:
         if change:
             self._messenger.tell(self._handlers.tools_changed, change)
         return change
+
+    async def roots_changed(self) -> None:
+        """Tell the servers that the roots are others than before."""
+        self.opened()
+        await asyncio.gather(*(connection.roots_changed() for connection in self.connections.values()))
 
     # -- management ---------------------------------------------------------------------------
 

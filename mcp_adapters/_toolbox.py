@@ -26,6 +26,7 @@ from mcp_adapters._meta_tools import meta_tools
 from mcp_adapters._offering import Offering
 from mcp_adapters._portal import portal
 from mcp_adapters._supervision import Reconnect, ServerStatus, Supervision
+from mcp_adapters.asking import Pause
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import AskInput, load_servers, travelling
 from mcp_adapters.declarations import PROVIDERS, declare
@@ -43,7 +44,7 @@ from mcp_adapters.providers import profile
 from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.searching import ToolIndex
-from mcp_adapters.spec import OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
+from mcp_adapters.spec import CallAnswers, OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
 
 __all__ = ("Toolbox",)
 
@@ -79,7 +80,8 @@ class Toolbox(Managing, Offering):
             "background", at once and until it succeeds.
         log_level: From which level on servers are asked to log, such as "info"; None asks for nothing, and
             servers of protocol 2026-07-28 then log nothing.
-        handlers: Functions that hear of states, log messages, changed tools and progress.
+        handlers: Functions that hear of states, log messages, changed tools and progress, and that
+            answer what servers ask.
         call_timeout: Seconds without a sign of life from the server during a call; progress counts
             as one. A server's own `timeout` in its configuration comes before it.
         schema_limits: How large a tool's schema may be.
@@ -234,7 +236,12 @@ class Toolbox(Managing, Offering):
             self._calls,
             on_tool_error=options.on_tool_error,
             max_result_chars=options.max_result_chars,
+            pauses=self._pauses,
         )
+
+    @property
+    def _pauses(self) -> bool:
+        return isinstance(self._handlers.elicitation, Pause)
 
     # -- other processes ----------------------------------------------------------------------
 
@@ -434,7 +441,9 @@ class Toolbox(Managing, Offering):
         """
         rules, taken = self._rules, tuple(tool.name for tool in self.tools)
         names = replace(rules.names, reserved=(*rules.names.reserved, *taken))
-        return meta_tools(self, names=names, dialect=rules.dialect, provider=rules.provider)
+        return meta_tools(
+            self, names=names, dialect=rules.dialect, provider=rules.provider, pauses=self._pauses
+        )
 
     def to(self, framework: str, *, tools: Iterable[Tool] | None = None, **options: Any) -> list[Any]:
         """The tools as native tools of a framework, or as a model provider's API takes them.
@@ -469,9 +478,10 @@ class Toolbox(Managing, Offering):
         *,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.call`."""
-        return self[name].call(arguments, timeout=timeout, on_progress=on_progress)
+        return self[name].call(arguments, timeout=timeout, on_progress=on_progress, resume=resume)
 
     async def acall(
         self,
@@ -480,9 +490,10 @@ class Toolbox(Managing, Offering):
         *,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
-        return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress)
+        return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress, resume=resume)
 
 
 def _policy(policy: ApprovalPolicy | None, *, read_only: bool) -> ApprovalPolicy | None:

@@ -22,6 +22,7 @@ The tree::
     |   |-- InvalidArgumentsError       the arguments break the tool's schema; nothing was sent
     |   |-- InvalidResultError          the result breaks the tool's output schema
     |   |-- ToolExecutionError          the server answered the call with an error
+    |   |-- InputRequiredError          the call waits for answers of a person
     |   |-- ToolTimeoutError            no answer in time; the outcome is unknown
     |   `-- ToolCancelledError          the call was cancelled
     |-- RequestError                    a resource, prompt, completion or subscription was refused
@@ -54,6 +55,7 @@ __all__ = (
     "FrameworkError",
     "FrameworkNotInstalledError",
     "HandshakeError",
+    "InputRequiredError",
     "InvalidArgumentsError",
     "InvalidResultError",
     "McpAdaptersError",
@@ -223,6 +225,13 @@ class ToolExecutionError(ToolError):
     """The HTTP status that the server answered with; None when HTTP had no part in it."""
     retry_after: float | None = None
     """Seconds that the server asks to wait before another try; None when it did not say."""
+
+
+class InputRequiredError(ToolError):
+    """The call waits for answers of a person; nothing is lost, it goes on as soon as they are given."""
+
+    pending: Any = None
+    """The `PendingCall`, with the questions and the way to go on."""
 
 
 class ToolTimeoutError(ToolError):

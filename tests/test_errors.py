@@ -58,6 +58,7 @@ RESULT = ToolResult(
     raw={"content": [{"type": "text"}]},
 )
 FACTS: dict[str, Any] = {
+    "pending": {"server": "s", "tool": "t", "asked": {}},
     "status": 503,
     "retry_after": 1.5,
     "limit": "total",
