@@ -33,7 +33,37 @@ if TYPE_CHECKING:
         ElicitationAnswer as ElicitationAnswer,
     )
     from mcp_adapters.asking import (
+        ElicitationCompleted as ElicitationCompleted,
+    )
+    from mcp_adapters.asking import (
         ElicitationRequest as ElicitationRequest,
+    )
+    from mcp_adapters.asking import (
+        Pause as Pause,
+    )
+    from mcp_adapters.asking import (
+        Root as Root,
+    )
+    from mcp_adapters.asking import (
+        SamplingAnswer as SamplingAnswer,
+    )
+    from mcp_adapters.asking import (
+        SamplingMessage as SamplingMessage,
+    )
+    from mcp_adapters.asking import (
+        SamplingRefusal as SamplingRefusal,
+    )
+    from mcp_adapters.asking import (
+        SamplingRequest as SamplingRequest,
+    )
+    from mcp_adapters.asking import (
+        SamplingTool as SamplingTool,
+    )
+    from mcp_adapters.asking import (
+        ToolResultPart as ToolResultPart,
+    )
+    from mcp_adapters.asking import (
+        ToolUsePart as ToolUsePart,
     )
     from mcp_adapters.config import (
         ApiKeyAuth as ApiKeyAuth,
@@ -62,6 +92,12 @@ if TYPE_CHECKING:
     from mcp_adapters.config import (
         load_servers as load_servers,
     )
+    from mcp_adapters.elicitation import (
+        PendingCall as PendingCall,
+    )
+    from mcp_adapters.elicitation import (
+        ask_on_terminal as ask_on_terminal,
+    )
     from mcp_adapters.errors import (
         AuthError as AuthError,
     )
@@ -78,6 +114,9 @@ if TYPE_CHECKING:
         DiscoveryError as DiscoveryError,
     )
     from mcp_adapters.errors import (
+        DriftError as DriftError,
+    )
+    from mcp_adapters.errors import (
         DuplicateFrameworkError as DuplicateFrameworkError,
     )
     from mcp_adapters.errors import (
@@ -88,6 +127,9 @@ if TYPE_CHECKING:
     )
     from mcp_adapters.errors import (
         HandshakeError as HandshakeError,
+    )
+    from mcp_adapters.errors import (
+        InputRequiredError as InputRequiredError,
     )
     from mcp_adapters.errors import (
         InvalidArgumentsError as InvalidArgumentsError,
@@ -175,7 +217,19 @@ if TYPE_CHECKING:
     from mcp_adapters.interception import (
         Interceptor as Interceptor,
     )
+    from mcp_adapters.lockfile import (
+        Drift as Drift,
+    )
+    from mcp_adapters.lockfile import (
+        Lock as Lock,
+    )
     from mcp_adapters.naming import NamePolicy as NamePolicy
+    from mcp_adapters.policy import (
+        ApprovalPolicy as ApprovalPolicy,
+    )
+    from mcp_adapters.policy import (
+        ask_first as ask_first,
+    )
     from mcp_adapters.prompts import (
         Completion as Completion,
     )
@@ -224,6 +278,9 @@ if TYPE_CHECKING:
     )
     from mcp_adapters.spec import (
         BlobResourcePart as BlobResourcePart,
+    )
+    from mcp_adapters.spec import (
+        CallAnswers as CallAnswers,
     )
     from mcp_adapters.spec import (
         Caller as Caller,
@@ -282,7 +339,20 @@ _HOME = {
     "mcp_adapters._context": ("call_headers",),
     "mcp_adapters._tokens": ("FileTokenStore", "KeyringTokenStore", "MemoryTokenStore", "TokenStore"),
     "mcp_adapters._toolbox": ("Toolbox",),
-    "mcp_adapters.asking": ("ElicitationAnswer", "ElicitationRequest"),
+    "mcp_adapters.asking": (
+        "ElicitationAnswer",
+        "ElicitationCompleted",
+        "ElicitationRequest",
+        "Pause",
+        "Root",
+        "SamplingAnswer",
+        "SamplingMessage",
+        "SamplingRefusal",
+        "SamplingRequest",
+        "SamplingTool",
+        "ToolResultPart",
+        "ToolUsePart",
+    ),
     "mcp_adapters.config": (
         "ApiKeyAuth",
         "BasicAuth",
@@ -294,16 +364,19 @@ _HOME = {
         "StdioServer",
         "load_servers",
     ),
+    "mcp_adapters.elicitation": ("PendingCall", "ask_on_terminal"),
     "mcp_adapters.errors": (
         "AuthError",
         "ConfigError",
         "ConnectError",
         "ConnectionLostError",
         "DiscoveryError",
+        "DriftError",
         "DuplicateFrameworkError",
         "FrameworkError",
         "FrameworkNotInstalledError",
         "HandshakeError",
+        "InputRequiredError",
         "InvalidArgumentsError",
         "InvalidResultError",
         "McpAdaptersError",
@@ -329,7 +402,9 @@ _HOME = {
     "mcp_adapters.frameworks": ("Framework",),
     "mcp_adapters.handlers": ("Handlers", "LogMessage", "StateChange", "ToolsChange"),
     "mcp_adapters.interception": ("AsyncCallNext", "CallNext", "CallRequest", "Interceptor"),
+    "mcp_adapters.lockfile": ("Drift", "Lock"),
     "mcp_adapters.naming": ("NamePolicy",),
+    "mcp_adapters.policy": ("ApprovalPolicy", "ask_first"),
     "mcp_adapters.prompts": ("Completion", "Prompt", "PromptArgument", "PromptMessage", "PromptResult"),
     "mcp_adapters.resources": ("Resource", "ResourceContents", "ResourceTemplate", "ResourceUpdated"),
     "mcp_adapters.results": ("StructuredMode", "from_artifact", "placeholder", "shorten", "to_artifact"),
@@ -337,6 +412,7 @@ _HOME = {
     "mcp_adapters.spec": (
         "AudioPart",
         "BlobResourcePart",
+        "CallAnswers",
         "Caller",
         "ImagePart",
         "Loss",

@@ -34,7 +34,7 @@ from mcp_adapters.naming import Identity
 from mcp_adapters.outputs import OutputCheck, OutputSchemaMode, describe_mismatch
 from mcp_adapters.results import StructuredMode, read_result
 from mcp_adapters.schema import ArgumentCodec, describe
-from mcp_adapters.spec import OnProgress, OnToolError, Progress, ToolResult, ToolSpec
+from mcp_adapters.spec import CallAnswers, OnProgress, OnToolError, Progress, ToolResult, ToolSpec
 
 __all__ = ("CallOptions", "Calls")
 
@@ -127,6 +127,7 @@ class Calls:
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call and wait; see `Tool.call`."""
         if self._connections is None and self.wake is not None:
@@ -134,7 +135,7 @@ class Calls:
         with self._traced(spec, arguments) as operation:
             request = self._request(spec, arguments, context)
             with Messenger(None) as messenger, self._repeats.watch(request) as watch:
-                way = _Way(self, spec, timeout, messenger, on_progress)
+                way = _Way(self, spec, timeout, messenger, on_progress, resume)
                 watch.result = self._chain.run(request, way.send, way.asend)
             self._told(operation, watch.result)
         return self._final(spec, watch.result)
@@ -147,13 +148,14 @@ class Calls:
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call and await; see `Tool.acall`."""
         if self._connections is None and self.wake is not None:
             await portal().arun(self.wake)
         with self._traced(spec, arguments) as operation:
             request = self._request(spec, arguments, context)
-            way = _Way(self, spec, timeout, Messenger(running_loop()), on_progress)
+            way = _Way(self, spec, timeout, Messenger(running_loop()), on_progress, resume)
             with self._repeats.watch(request) as watch:
                 watch.result = await self._chain.arun(request, way.asend)
             self._told(operation, watch.result)
@@ -227,6 +229,7 @@ class Calls:
             headers=request.headers,
             on_progress=way.progressed,
             messenger=way.messenger,
+            resume=way.resume,
         )
 
     def read(self, spec: ToolSpec, answer: Mapping[str, Any]) -> ToolResult:
@@ -284,7 +287,7 @@ def _copied(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
 class _Way:
     """The end of the chain for one call: validate, send, read."""
 
-    __slots__ = ("_calls", "_on_progress", "_spec", "messenger", "timeout")
+    __slots__ = ("_calls", "_on_progress", "_spec", "messenger", "resume", "timeout")
 
     def __init__(
         self,
@@ -293,12 +296,14 @@ class _Way:
         timeout: float | None,
         messenger: Messenger,
         on_progress: OnProgress | None,
+        resume: CallAnswers | None,
     ) -> None:
         self._calls = calls
         self._spec = spec
         self.timeout = timeout
         self.messenger = messenger
         self._on_progress = on_progress
+        self.resume = resume
 
     def send(self, request: CallRequest) -> ToolResult:
         connection, arguments = self._prepared(request)

@@ -13,22 +13,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp.shared.dispatcher import ProgressFnT
-from mcp_types import HEADER_MISMATCH, CallToolRequest, CallToolRequestParams
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    HEADER_MISMATCH,
+    URL_ELICITATION_REQUIRED,
+    CallToolRequest,
+    CallToolRequestParams,
+    RootsListChangedNotification,
+)
 
 from mcp_adapters._context import mirroring, sending
 from mcp_adapters._exchange import LinkTimeout
 from mcp_adapters._handlers import Messenger
-from mcp_adapters._life import FIRST_PAUSE_S, LONGEST_PAUSE_S
 from mcp_adapters._link import LinkEnded
-from mcp_adapters._questions import Asking, Questions
+from mcp_adapters._questions import Abilities, Asking, Questions
 from mcp_adapters._requests import FOREIGN, Requests
+from mcp_adapters._rounds import Clock, PagesRequired, Rounds
 from mcp_adapters._supervision import Observer, Supervision
 from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError, ToolExecutionError
+from mcp_adapters.spec import CallAnswers
 
 __all__ = ("Connection",)
-
-MAX_ROUNDS = 10
-"""Rounds of questions of one call; a server that needs more is broken."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +41,7 @@ class _Manner:
     """How one call is sent; see `Connection.call`."""
 
     idle: float
+    clock: Clock
     retry_safe: bool
     headers: Mapping[str, str] | None
     on_progress: ProgressFnT | None
@@ -72,18 +78,31 @@ class Connection(Requests):
 
     # -- what the server asks -----------------------------------------------------------------
 
-    @property
-    def elicits(self) -> bool:
-        """Whether somebody answers what the server asks."""
-        return self._questions.elicits
+    def abilities(self, *, modern: bool) -> Abilities:
+        """What the server is told that it may ask for."""
+        return self._questions.abilities(modern=modern)
 
-    async def elicited(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    async def answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Answer a question that came on a way of its own.
 
         The protocol does not say which call it belongs to: with one call in flight it is that one.
+
+        Raises:
+            Refused: There is no answer.
+
         """
         asking = self._asking[0] if len(self._asking) == 1 else self._elsewhere
-        return await self._questions.elicited(params, asking)
+        return await self._questions.answer(method, params, asking)
+
+    def page_done(self, elicitation_id: str) -> None:
+        """Take note that a person is done with a page, if anybody was sent to it."""
+        if self._questions.completed(elicitation_id):
+            self._observer.page_done(self.key, elicitation_id)
+
+    async def roots_changed(self) -> None:
+        """Tell a server of the handshake years that it may list the roots again."""
+        if self._link is not None and self._link.alive and self.abilities(modern=False).roots:
+            await self._link.notify(RootsListChangedNotification())
 
     # -- calls --------------------------------------------------------------------------------
 
@@ -97,6 +116,7 @@ class Connection(Requests):
         headers: Mapping[str, str] | None = None,
         on_progress: ProgressFnT | None = None,
         messenger: Messenger | None = None,
+        resume: CallAnswers | None = None,
     ) -> dict[str, Any]:
         """One `tools/call`, as JSON.
 
@@ -110,9 +130,12 @@ class Connection(Requests):
             on_progress: Told of progress, on the background loop.
             messenger: Brings the server's questions to where the call was made; None means to where
                 the toolbox was opened.
+            resume: What an earlier call goes on with; None makes a new one.
 
         Raises:
+            InputRequiredError: The server asks a person, and questions end calls.
             ProtocolError: The server asks for what nobody answers, or does not stop asking.
+            ToolCancelledError: What the server asked got no answer without which the call cannot go on.
             ToolExecutionError: The server answered with a JSON-RPC error.
             ToolTimeoutError: No answer in time; `limit` says by which limit.
             ConnectionLostError: The connection ended; `outcome` says whether the call was sent.
@@ -122,53 +145,33 @@ class Connection(Requests):
 
         """
         asking = Asking(messenger or self._elsewhere.messenger, tool)
-        params = CallToolRequestParams(name=tool, arguments=dict(arguments))
         manner = _Manner(
             idle=timeout or self._call_timeout,
+            clock=Clock(self._supervision.total_timeout),
             retry_safe=retry_safe,
             headers=headers,
             on_progress=on_progress,
         )
+
+        async def send(answers: CallAnswers | None) -> dict[str, Any]:
+            return await self._sent(_request(tool, arguments, answers), manner)
+
+        rounds = Rounds(
+            tool=tool,
+            send=send,
+            questions=self._questions,
+            asking=asking,
+            failures=self._failures,
+            clock=manner.clock,
+        )
         async with self._places:
             self._asking.append(asking)
             try:
-                return await self._rounds(params, asking, manner)
+                return await rounds.run(resume)
             finally:
                 self._asking.remove(asking)
-
-    async def _rounds(self, params: CallToolRequestParams, asking: Asking, manner: _Manner) -> dict[str, Any]:
-        """Call, and call on with the answers as long as the server asks.
-
-        Source: MCP 2026-07-28, basic/patterns, "Multi Round-Trip Requests".
-        """
-        for number in range(MAX_ROUNDS):
-            answer = await self._sent(CallToolRequest(params=params), manner)
-            match answer.get("resultType", "complete"):
-                case "complete":
-                    return answer
-                case "input_required":
-                    params = await self._next_round(params, answer, asking, number)
-                case _:
-                    raise self._failures.not_a_result(params.name)
-        raise self._failures.asks_for_ever(params.name, MAX_ROUNDS)
-
-    async def _next_round(
-        self, params: CallToolRequestParams, answer: Mapping[str, Any], asking: Asking, number: int
-    ) -> CallToolRequestParams:
-        requests, state = answer.get("inputRequests") or {}, answer.get("requestState")
-        if not requests:
-            await asyncio.sleep(min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S))
-        responses = {name: await self._responded(request, asking) for name, request in requests.items()}
-        told = {"name": params.name, "arguments": params.arguments}
-        more = {"inputResponses": responses or None, "requestState": state}
-        return CallToolRequestParams.model_validate(
-            {**told, **{k: v for k, v in more.items() if v is not None}}
-        )
-
-    async def _responded(self, request: Mapping[str, Any], asking: Asking) -> dict[str, Any]:
-        if request.get("method") != "elicitation/create" or not self._questions.elicits:
-            raise self._failures.asks_back(asking.tool or "")
-        return await self._questions.elicited(request.get("params") or {}, asking)
+                if not self._asking:
+                    self._elsewhere.models = 0
 
     async def _sent(self, request: CallToolRequest, manner: _Manner) -> dict[str, Any]:
         """Send one request; with other headers once more when the server misses what they should repeat.
@@ -216,11 +219,11 @@ class Connection(Requests):
 
     async def _called(self, request: CallToolRequest, manner: _Manner) -> dict[str, Any]:
         link = await self._live()
-        tool, total = request.params.name, self._supervision.total_timeout
+        tool = request.params.name
         try:
             with sending(manner.headers), mirroring(self._mirrored(request)):
                 return await link.request(
-                    request, idle=manner.idle, total=total, on_progress=manner.on_progress
+                    request, idle=manner.idle, total=manner.clock.left(), on_progress=manner.on_progress
                 )
         except LinkEnded as ended:
             if self._state == "closed":
@@ -229,5 +232,27 @@ class Connection(Requests):
         except FOREIGN as error:
             if isinstance(error, LinkTimeout) and self._transport.stuck:
                 link.end()
+            if isinstance(error, LinkTimeout) and error.limit == "total":
+                error = LinkTimeout("total", manner.clock.total or error.seconds)
             failure = self._failures.calling(error, tool, end=link.retire)
+            if pages := _pages(error):
+                raise PagesRequired(pages, failure) from error
             raise failure from (failure.__cause__ or error)
+
+
+def _request(tool: str, arguments: Mapping[str, Any], answers: CallAnswers | None) -> CallToolRequest:
+    params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
+    if answers is not None and answers.responses:
+        params["inputResponses"] = answers.responses
+    if answers is not None and answers.state is not None:
+        params["requestState"] = answers.state
+    return CallToolRequest(params=CallToolRequestParams.model_validate(params))
+
+
+def _pages(error: BaseException) -> list[Mapping[str, Any]]:
+    """The pages that a person is to visit before the server does anything; empty for other errors."""
+    if not isinstance(error, MCPError) or error.code != URL_ELICITATION_REQUIRED:
+        return []
+    data = error.error.data
+    pages = data.get("elicitations") if isinstance(data, Mapping) else None
+    return [page for page in pages if isinstance(page, Mapping)] if isinstance(pages, list) else []

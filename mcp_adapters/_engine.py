@@ -18,14 +18,17 @@ from mcp_adapters._handlers import Messenger
 from mcp_adapters._questions import Questions
 from mcp_adapters._resource_tools import Reader, Readers, with_resource_tools
 from mcp_adapters._supervision import ServerState, ServerStatus, Supervision
+from mcp_adapters.asking import ElicitationCompleted
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
 from mcp_adapters.errors import ConfigError, McpAdaptersError, ToolboxClosedError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, missing, missing_error, parse_filter
 from mcp_adapters.handlers import Handlers, LogMessage, StateChange, ToolsChange
+from mcp_adapters.lockfile import Drift, Lock, OnDrift, lock_tools
 from mcp_adapters.naming import Identity, NamePolicy
+from mcp_adapters.policy import ApprovalPolicy
 from mcp_adapters.providers import ProviderProfile
 from mcp_adapters.schema import Dialect, SchemaLimits
-from mcp_adapters.spec import Progress
+from mcp_adapters.spec import ListedTool, Progress
 
 __all__ = ("Engine", "OnServerFailure", "Rules", "combined")
 
@@ -56,6 +59,10 @@ class Rules:
     on_server_failure: OnServerFailure
     schema_limits: SchemaLimits
     resources_as_tools: bool = False
+    policy: ApprovalPolicy | None = None
+    read_only: bool = False
+    lock: Lock | None = None
+    on_drift: OnDrift = "fail"
 
 
 class Engine:
@@ -115,6 +122,14 @@ class Engine:
         """What each server lists, as JSON; for `remember`."""
         self.opened()
         return {key: [tool.definition for tool in listing.tools] for key, listing in self._listings.items()}
+
+    def lock(self) -> Lock:
+        """The tools that are offered, as they are now."""
+        listed = {
+            (tool.server, tool.name): tool for listing in self._listings.values() for tool in listing.tools
+        }
+        specs = self.opened().specs
+        return lock_tools((listed[spec.server, spec.remote_name], spec.exposed_name) for spec in specs)
 
     async def verify(self, key: str) -> None:
         """Compare a stored listing with its server, once; what is offered follows the server.
@@ -240,6 +255,13 @@ class Engine:
         """Pass the progress of a call on."""
         self._messenger.tell(self._handlers.progress, news)
 
+    def page_done(self, server: str, elicitation_id: str) -> None:
+        """Pass on that a person is done with a page."""
+        self._messenger.tell(
+            self._handlers.elicitation_completed,
+            ElicitationCompleted(server=server, elicitation_id=elicitation_id),
+        )
+
     def tools_changed(self, server: str) -> None:
         """List a server again soon; news that come while that is under way are one."""
         self._stale.add(server)
@@ -313,7 +335,13 @@ class Engine:
             provider=self._rules.provider,
             limits=self._rules.schema_limits,
             on_bad_tool=self._rules.on_bad_tool,
+            policy=self._rules.policy,
+            read_only=self._rules.read_only,
+            lock=self._rules.lock,
+            on_drift=self._rules.on_drift,
         )
+        if absent := missing(self._rules.require, _without(offered, catalog.drifts, self._rules.on_drift)):
+            raise missing_error(absent, offered)
         for warning in (*catalog.warnings, *warnings):
             logger.warning("%s", warning)
         change = _difference(self.catalog, catalog)
@@ -322,6 +350,11 @@ class Engine:
         if change:
             self._messenger.tell(self._handlers.tools_changed, change)
         return change
+
+    async def roots_changed(self) -> None:
+        """Tell the servers that the roots are others than before."""
+        self.opened()
+        await asyncio.gather(*(connection.roots_changed() for connection in self.connections.values()))
 
     # -- management ---------------------------------------------------------------------------
 
@@ -420,6 +453,14 @@ class Engine:
             known = ", ".join(map(repr, self.connections)) or "none"
             raise ConfigError(f"there is no server {key!r}; there are: {known}", server=key)
         return self.connections[key]
+
+
+def _without(
+    offered: Sequence[ListedTool], drifts: Sequence[Drift], on_drift: OnDrift
+) -> Sequence[ListedTool]:
+    """The tools without those that a drift leaves out."""
+    left_out = {(drift.server, drift.name) for drift in drifts if on_drift == "drop"}
+    return [tool for tool in offered if (tool.server, tool.name) not in left_out]
 
 
 def _filters(

@@ -17,10 +17,12 @@ from pydantic import ValidationError
 from mcp_adapters._exchange import LinkTimeout
 from mcp_adapters._faults import http_failure
 from mcp_adapters._transports import Transport
+from mcp_adapters.elicitation import PendingCall
 from mcp_adapters.errors import (
     ConnectionLostError,
     DiscoveryError,
     HandshakeError,
+    InputRequiredError,
     InvalidResultError,
     McpAdaptersError,
     Phase,
@@ -50,6 +52,11 @@ class Failures:
     def __init__(self, key: str, transport: Transport) -> None:
         self._key = key
         self._transport = transport
+
+    @property
+    def server(self) -> str:
+        """The server's key in the configuration."""
+        return self._key
 
     def connecting(self, error: BaseException, *, timeout: float) -> McpAdaptersError:
         """Name what kept a connection from being made."""
@@ -146,6 +153,25 @@ class Failures:
             server=self._key,
             tool=tool,
             phase="call",
+        )
+
+    def input_required(self, pending: PendingCall) -> InputRequiredError:
+        """Name a call that waits for answers of a person."""
+        asked = "; ".join(request.message for request in pending.questions.values())
+        return InputRequiredError(
+            f"tool {pending.tool!r} of server {self._key!r} asks a person before it goes on: {asked[:2_000]}",
+            server=self._key,
+            tool=pending.tool,
+            pending=pending,
+        )
+
+    def unanswered(self, tool: str, reason: str) -> ToolCancelledError:
+        """Name a call that cannot go on since a question got no answer."""
+        return ToolCancelledError(
+            f"tool {tool!r} of server {self._key!r} asked for something that it did not get, and the call "
+            f"was given up: {reason}",
+            server=self._key,
+            tool=tool,
         )
 
     def asks_for_ever(self, tool: str, rounds: int) -> ProtocolError:

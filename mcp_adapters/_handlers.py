@@ -12,7 +12,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -48,17 +48,17 @@ class Messenger:
         with contextlib.suppress(RuntimeError):  # the interpreter is ending and takes no more work
             self._worker.submit(copy_context().run, _finish, function, news)
 
-    async def ask(self, function: Callable[[T], Awaitable[R] | R], question: T) -> R:
-        """Have `function(question)` called and give what it answers or raises.
+    async def ask(self, function: Callable[[T], Awaitable[R] | R], question: T, context: Context) -> R:
+        """Have `function(question)` called in a copy of a context and give what it answers or raises.
 
         Each question has a thread of its own where there is no loop: somebody may be thinking. When
         the waiting ends before the answer, the answer is not heard.
         """
+        run = context.copy().run
         if self._loop is not None and not self._loop.is_closed():
-            answer = asyncio.run_coroutine_threadsafe(_asked(function, question), self._loop)
+            answer = run(asyncio.run_coroutine_threadsafe, _asked(function, question), self._loop)
             return await asyncio.wrap_future(answer)
         future: Future[R] = Future()
-        run = copy_context().run
         Thread(target=run, args=(_fill, future, function, question), daemon=True).start()
         return await asyncio.wrap_future(future)
 

@@ -17,10 +17,11 @@ from mcp import ClientSession
 from mcp.client.subscriptions import SubscriptionLost, listen
 from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, LoggingLevel
+from mcp_types import CONNECTION_CLOSED, LoggingLevel, RootsListChangedNotification
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_adapters._exchange import Pulse, Request, answered
+from mcp_adapters._questions import Abilities
 
 __all__ = ("Inbox", "Link", "LinkEnded", "Opener", "leaf")
 
@@ -47,13 +48,21 @@ class Inbox(Protocol):
     log_level: LoggingLevel | None
     """From which level on the server is asked to log; None asks for nothing."""
 
-    @property
-    def elicits(self) -> bool:
-        """Whether `elicited` may be called: somebody answers what the server asks."""
+    def abilities(self, *, modern: bool) -> Abilities:
+        """What the server is told that it may ask for, by the protocol that it speaks."""
         ...
 
-    async def elicited(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer what the server asks, as JSON; takes as long as a person takes."""
+    async def answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer what the server asks, as JSON; takes as long as a person takes.
+
+        Raises:
+            Refused: There is no answer.
+
+        """
+        ...
+
+    def page_done(self, elicitation_id: str) -> None:
+        """Learn that a person is done with a page."""
         ...
 
     def logged(self, level: str, logger: str | None, data: Any) -> None:
@@ -241,6 +250,11 @@ class Link:
             self._in_flight -= 1
             if self._retired and not self._in_flight:
                 self.end()
+
+    async def notify(self, notification: RootsListChangedNotification) -> None:
+        """Tell a server of the handshake years something; newer ones are told nothing unasked."""
+        if not self.modern:
+            await self.session.send_notification(notification)
 
     async def _is_over(self) -> bool:
         """Whether the connection ended; the requests of a dying one fail a moment before it is known."""

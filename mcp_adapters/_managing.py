@@ -115,3 +115,18 @@ class Managing:
     async def arestart(self, key: str) -> ToolsChange:
         """Stop a server and start it again; as `restart`."""
         return await portal().arun(self._engine.restart, key)
+
+    def roots_changed(self) -> None:
+        """Tell the servers that the roots are others than before; they ask `Handlers.roots` again.
+
+        Servers of protocol 2026-07-28 ask with every call and are told nothing.
+
+        Raises:
+            ToolboxClosedError: The toolbox is not open.
+
+        """
+        portal().run(self._engine.roots_changed)
+
+    async def aroots_changed(self) -> None:
+        """Tell the servers that the roots are others than before; as `roots_changed`."""
+        await portal().arun(self._engine.roots_changed)

@@ -18,7 +18,7 @@ from mcp_adapters.naming import NamePolicy
 from mcp_adapters.providers import ProviderProfile
 from mcp_adapters.results import read_result
 from mcp_adapters.schema import ArgumentCodec, Dialect, SchemaLimits, describe
-from mcp_adapters.spec import OnProgress, Tool, ToolResult, ToolSpec
+from mcp_adapters.spec import CallAnswers, OnProgress, Tool, ToolResult, ToolSpec
 
 __all__ = ("meta_tools",)
 
@@ -85,7 +85,12 @@ class Searchable(Protocol):
 
 
 def meta_tools(
-    toolbox: Searchable, *, names: NamePolicy, dialect: Dialect, provider: ProviderProfile | None
+    toolbox: Searchable,
+    *,
+    names: NamePolicy,
+    dialect: Dialect,
+    provider: ProviderProfile | None,
+    pauses: bool = False,
 ) -> tuple[Tool, ...]:
     """The tool that finds tools and the one that calls them, in this order.
 
@@ -94,6 +99,7 @@ def meta_tools(
         names: How exposed names are made; these two carry no prefix.
         dialect: For which kind of model the schemas are projected.
         provider: The provider whose limits hold; None means nobody's.
+        pauses: Whether calls of the toolbox may end with `InputRequiredError`.
 
     """
     catalog = build(
@@ -107,7 +113,7 @@ def meta_tools(
         on_bad_tool="fail",
     )
     caller = _MetaCaller(toolbox, catalog.codecs)
-    return tuple(Tool(spec, caller) for spec in catalog.specs)
+    return tuple(Tool(spec, caller, pauses=pauses) for spec in catalog.specs)
 
 
 class _MetaCaller:
@@ -125,12 +131,15 @@ class _MetaCaller:
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         given = self._decoded(spec, arguments)
         if spec.remote_name == _FIND:
             return self._find(given)
         tool = self._toolbox[given["name"]]
-        return tool.call(given.get("arguments"), timeout=timeout, context=context, on_progress=on_progress)
+        return tool.call(
+            given.get("arguments"), timeout=timeout, context=context, on_progress=on_progress, resume=resume
+        )
 
     async def acall(
         self,
@@ -140,13 +149,14 @@ class _MetaCaller:
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         given = self._decoded(spec, arguments)
         if spec.remote_name == _FIND:
             return self._find(given)
         tool = self._toolbox[given["name"]]
         return await tool.acall(
-            given.get("arguments"), timeout=timeout, context=context, on_progress=on_progress
+            given.get("arguments"), timeout=timeout, context=context, on_progress=on_progress, resume=resume
         )
 
     def _decoded(self, spec: ToolSpec, arguments: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -10,52 +10,118 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from mcp import ClientSession
+from mcp.shared.dispatcher import Dispatcher
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    ClientCapabilities,
+    CreateMessageResult,
+    CreateMessageResultWithTools,
+    ElicitationCapability,
+    ElicitCompleteNotification,
     ElicitResult,
     EmptyResult,
+    ErrorData,
+    FormElicitationCapability,
     Implementation,
+    ListRootsResult,
     LoggingLevel,
     LoggingMessageNotificationParams,
     ResourceUpdatedNotification,
+    SamplingCapability,
+    SamplingToolsCapability,
     SetLevelRequest,
     SetLevelRequestParams,
     ToolListChangedNotification,
+    UrlElicitationCapability,
 )
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from mcp_adapters._exchange import WireDispatcher, holding
 from mcp_adapters._handshake import Protocol, negotiate
-from mcp_adapters._link import Link
+from mcp_adapters._link import Inbox, Link
+from mcp_adapters._questions import Refused
 
-__all__ = ("ask_for_logs", "session_options", "session_over")
+__all__ = ("ask_for_logs", "make_session", "session_over")
 
 
-def session_options(link: Link) -> dict[str, Any]:
-    """What every session and client is made with: who we are, who listens, and who answers."""
-    inbox = link.inbox
+def _options(link: Link) -> dict[str, Any]:
+    """What every session is made with: who we are, who listens, and who answers."""
+    return {
+        **_listeners(link.inbox),
+        **_answerers(link),
+        "client_info": Implementation(name="mcp-adapters", version=_version()),
+    }
 
+
+def _listeners(inbox: Inbox) -> dict[str, Any]:
     async def on_log(params: LoggingMessageNotificationParams) -> None:
         inbox.logged(params.level, params.logger, params.data)
 
     async def on_message(message: Any) -> None:
-        if isinstance(message, ToolListChangedNotification):
-            inbox.tools_changed()
-        if isinstance(message, ResourceUpdatedNotification):
-            inbox.resource_updated(message.params.uri)
+        match message:
+            case ToolListChangedNotification():
+                inbox.tools_changed()
+            case ElicitCompleteNotification():
+                inbox.page_done(message.params.elicitation_id)
+            case ResourceUpdatedNotification():
+                inbox.resource_updated(message.params.uri)
 
-    async def on_elicitation(_: Any, params: Any) -> ElicitResult:
+    return {"logging_callback": on_log, "log_level": inbox.log_level, "message_handler": on_message}
+
+
+def _answerers(link: Link) -> dict[str, Any]:
+    """Their presence alone tells servers that somebody answers; `OurSession` says more exactly what."""
+
+    async def answered_as(kind: Any, method: str, params: Any) -> Any:
+        asked = params.model_dump(by_alias=True, mode="json", exclude_none=True) if params else {}
         with holding(link.pulses):
-            asked = params.model_dump(by_alias=True, mode="json", exclude_none=True)
-            return ElicitResult.model_validate(await inbox.elicited(asked))
+            try:
+                return kind.model_validate(await link.inbox.answer(method, asked))
+            except Refused as refused:
+                return ErrorData(code=refused.code, message=refused.reason)
 
+    async def on_elicitation(_: Any, params: Any) -> Any:
+        return await answered_as(ElicitResult, "elicitation/create", params)
+
+    async def on_sampling(_: Any, params: Any) -> Any:
+        kind = CreateMessageResultWithTools if params.tools else CreateMessageResult
+        return await answered_as(kind, "sampling/createMessage", params)
+
+    async def on_roots(_: Any) -> Any:
+        return await answered_as(ListRootsResult, "roots/list", None)
+
+    able = link.inbox.abilities(modern=False)
     return {
-        # Its presence alone tells servers that somebody answers.
-        "elicitation_callback": on_elicitation if inbox.elicits else None,
-        "logging_callback": on_log,
-        "log_level": inbox.log_level,
-        "message_handler": on_message,
-        "client_info": Implementation(name="mcp-adapters", version=_version()),
+        "elicitation_callback": on_elicitation if able.form or able.url else None,
+        "sampling_callback": on_sampling if able.sampling else None,
+        "list_roots_callback": on_roots if able.roots else None,
     }
+
+
+class OurSession(ClientSession):
+    """Tells servers what they may ask for, kind by kind and by protocol; the SDK tells all or nothing."""
+
+    inbox: Inbox
+
+    def _build_capabilities(self, version: str) -> ClientCapabilities:
+        able = self.inbox.abilities(modern=version in MODERN_PROTOCOL_VERSIONS)
+        elicitation = ElicitationCapability(
+            form=FormElicitationCapability() if able.form else None,
+            url=UrlElicitationCapability() if able.url else None,
+        )
+        sampling = SamplingCapability(tools=SamplingToolsCapability() if able.sampling_tools else None)
+        told = {
+            "elicitation": elicitation if able.form or able.url else None,
+            "sampling": sampling if able.sampling else None,
+        }
+        return super()._build_capabilities(version).model_copy(update=told)
+
+
+def make_session(link: Link, dispatcher: Dispatcher[Any]) -> OurSession:
+    """A session of ours over any dispatcher; not entered."""
+    session = OurSession(dispatcher=dispatcher, **_options(link))
+    session.inbox = link.inbox
+    return session
 
 
 def _version() -> str:
@@ -73,7 +139,7 @@ async def session_over(
     """Build a session over a transport's streams, enter it and negotiate the protocol."""
     dispatcher = WireDispatcher(*streams)
     dispatcher.ended = link.end
-    session = await stack.enter_async_context(ClientSession(dispatcher=dispatcher, **session_options(link)))
+    session = await stack.enter_async_context(make_session(link, dispatcher))
     await negotiate(session, protocol)
     await ask_for_logs(session, link.inbox.log_level)
     return session

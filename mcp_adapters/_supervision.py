@@ -71,3 +71,7 @@ class Observer(Protocol):
     def tools_changed(self, server: str) -> None:
         """Learn that the server's tools are, or may be, others than before."""
         ...
+
+    def page_done(self, server: str, elicitation_id: str) -> None:
+        """Learn that a person is done with a page."""
+        ...

@@ -13,6 +13,7 @@ import os
 import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from weakref import WeakSet
@@ -25,22 +26,25 @@ from mcp_adapters._meta_tools import meta_tools
 from mcp_adapters._offering import Offering
 from mcp_adapters._portal import portal
 from mcp_adapters._supervision import Reconnect, ServerStatus, Supervision
+from mcp_adapters.asking import Pause
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import AskInput, load_servers, travelling
 from mcp_adapters.declarations import PROVIDERS, declare
-from mcp_adapters.errors import ToolNotFoundError
+from mcp_adapters.errors import ConfigError, ToolNotFoundError
 from mcp_adapters.filtering import ToolFilter
 from mcp_adapters.frameworks import RESERVED_NAMES, load
 from mcp_adapters.handlers import Handlers, LogLevel
 from mcp_adapters.instructions import compose_instructions
 from mcp_adapters.interception import Interceptor
+from mcp_adapters.lockfile import Drift, Lock, OnDrift, parse_lock
 from mcp_adapters.naming import NamePolicy, Names
 from mcp_adapters.outputs import OutputSchemaMode
+from mcp_adapters.policy import ApprovalPolicy
 from mcp_adapters.providers import profile
 from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.searching import ToolIndex
-from mcp_adapters.spec import OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
+from mcp_adapters.spec import CallAnswers, OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
 
 __all__ = ("Toolbox",)
 
@@ -76,7 +80,8 @@ class Toolbox(Managing, Offering):
             "background", at once and until it succeeds.
         log_level: From which level on servers are asked to log, such as "info"; None asks for nothing, and
             servers of protocol 2026-07-28 then log nothing.
-        handlers: Functions that hear of states, log messages, changed tools and progress.
+        handlers: Functions that hear of states, log messages, changed tools and progress, and that
+            answer what servers ask.
         call_timeout: Seconds without a sign of life from the server during a call; progress counts
             as one. A server's own `timeout` in its configuration comes before it.
         schema_limits: How large a tool's schema may be.
@@ -102,6 +107,16 @@ class Toolbox(Managing, Offering):
             server is not started before one of its tools is called; its listing is then compared.
         resources_as_tools: Whether models can read resources: each server that has any then also has
             the tools `list_resources`, `read_resource` and one for each of its resource templates.
+        policy: Which tools only read, and which are not offered at all ("deny"); `ask_first` makes of it
+            an interceptor that asks a person. None believes no server and denies nothing.
+        read_only: Whether only tools are offered that only read, as the policy says, or a server that it
+            trusts.
+        lock: What the tools were when somebody looked at them: a lock, or the path of a lock file as
+            `mcp-adapters lock` writes it. Tools keep the names that they have in it.
+        on_drift: What a tool does that is not as it was locked, at the start and whenever a server is
+            listed again: "fail": the toolbox does not open with it, or goes on with what it had, and
+            the error names every such tool; "warn": it is named in a warning and in `drifts`; "drop":
+            it is also left out, with an entry in `skipped`.
 
     """
 
@@ -135,21 +150,29 @@ class Toolbox(Managing, Offering):
         inputs: AskInput | None = None,
         listings: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         resources_as_tools: bool = False,
+        policy: ApprovalPolicy | None = None,
+        read_only: bool = False,
+        lock: str | os.PathLike[str] | Lock | None = None,
+        on_drift: OnDrift = "fail",
     ) -> None:
         # Everything that was given, for the same toolbox in another process.
         self._given = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
-        policy = names or NamePolicy()
+        naming = names or NamePolicy()
         limits = None if provider is None else profile(provider)
         self._rules = Rules(
             tools=tools,
             require=tuple(require),
-            names=replace(policy, reserved=(*policy.reserved, *RESERVED_NAMES)),
+            names=replace(naming, reserved=(*naming.reserved, *RESERVED_NAMES)),
             dialect=dialect,
             provider=limits,
             on_bad_tool=on_bad_tool,
             on_server_failure=on_server_failure,
             schema_limits=schema_limits or SchemaLimits(),
             resources_as_tools=resources_as_tools,
+            policy=_policy(policy, read_only=read_only),
+            read_only=read_only,
+            lock=_read_lock(lock),
+            on_drift=on_drift,
         )
         self._supervision = Supervision(
             connect_timeout=connect_timeout,
@@ -213,7 +236,12 @@ class Toolbox(Managing, Offering):
             self._calls,
             on_tool_error=options.on_tool_error,
             max_result_chars=options.max_result_chars,
+            pauses=self._pauses,
         )
+
+    @property
+    def _pauses(self) -> bool:
+        return isinstance(self._handlers.elicitation, Pause)
 
     # -- other processes ----------------------------------------------------------------------
 
@@ -343,6 +371,15 @@ class Toolbox(Managing, Offering):
         said = {key: status.instructions for key, status in self.status.items()}
         return compose_instructions(said, names, max_chars=max_chars)
 
+    @property
+    def drifts(self) -> tuple[Drift, ...]:
+        """What is not as the lock file says; empty without one, and with `on_drift="fail"`."""
+        return self._ready().opened().drifts
+
+    def locked(self) -> Lock:
+        """The tools that are offered, as they are now; `Lock.text` is the lock file."""
+        return self._ready().lock()
+
     def listings(self) -> dict[str, list[Any]]:
         """What each server lists, as JSON: a later toolbox that gets it opens without starting a server."""
         return self._ready().listings()
@@ -404,7 +441,9 @@ class Toolbox(Managing, Offering):
         """
         rules, taken = self._rules, tuple(tool.name for tool in self.tools)
         names = replace(rules.names, reserved=(*rules.names.reserved, *taken))
-        return meta_tools(self, names=names, dialect=rules.dialect, provider=rules.provider)
+        return meta_tools(
+            self, names=names, dialect=rules.dialect, provider=rules.provider, pauses=self._pauses
+        )
 
     def to(self, framework: str, *, tools: Iterable[Tool] | None = None, **options: Any) -> list[Any]:
         """The tools as native tools of a framework, or as a model provider's API takes them.
@@ -439,9 +478,10 @@ class Toolbox(Managing, Offering):
         *,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.call`."""
-        return self[name].call(arguments, timeout=timeout, on_progress=on_progress)
+        return self[name].call(arguments, timeout=timeout, on_progress=on_progress, resume=resume)
 
     async def acall(
         self,
@@ -450,9 +490,31 @@ class Toolbox(Managing, Offering):
         *,
         timeout: float | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call a tool by the name that models know; see `Tool.acall`."""
-        return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress)
+        return await self[name].acall(arguments, timeout=timeout, on_progress=on_progress, resume=resume)
+
+
+def _policy(policy: ApprovalPolicy | None, *, read_only: bool) -> ApprovalPolicy | None:
+    if read_only and not (policy and (policy.trusted or policy.reads_only)):
+        raise ConfigError(
+            "read_only=True needs to know what only reads: "
+            "give policy=ApprovalPolicy(trusted=[...]) with the servers you trust, or reads_only=[...]"
+        )
+    return policy
+
+
+def _read_lock(lock: str | os.PathLike[str] | Lock | None) -> Lock | None:
+    if lock is None or isinstance(lock, Lock):
+        return lock
+    path = Path(lock)
+    try:
+        return parse_lock(path.read_text(encoding="utf-8"), source=str(path))
+    except OSError as error:
+        raise ConfigError(
+            f"the lock file {path} cannot be read: {error.strerror}; write it with: mcp-adapters lock"
+        ) from error
 
 
 _toolboxes: WeakSet[Toolbox] = WeakSet()

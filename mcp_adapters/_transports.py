@@ -27,7 +27,7 @@ from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import Protocol
 from mcp_adapters._http import Deliver, ServerClient, bare_address
 from mcp_adapters._link import Inbox, Link
-from mcp_adapters._session import ask_for_logs, session_options, session_over
+from mcp_adapters._session import ask_for_logs, make_session, session_over
 from mcp_adapters._stdio import ChildProcess
 from mcp_adapters.config import HttpServer, SseServer, StdioServer
 from mcp_adapters.errors import ConfigError, ServerStartError
@@ -154,6 +154,16 @@ async def _forward(received: Any, to_session: MemoryObjectSendStream[Any]) -> No
                 await to_session.send(message)
 
 
+class _OurClient(Client):
+    """A client with a session of ours; the SDK's own would tell the server less."""
+
+    link: Link
+
+    async def _build_session(self, exit_stack: AsyncExitStack) -> ClientSession:
+        dispatcher = await self._connect(exit_stack, self.mode, self.raise_exceptions)
+        return make_session(self.link, dispatcher)
+
+
 class _InProcess(Transport):
     label = "server object"
 
@@ -161,7 +171,8 @@ class _InProcess(Transport):
         self._server = server
 
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
-        client = Client(self._server, mode=self.protocol, cache=None, **session_options(link))
+        client = _OurClient(self._server, mode=self.protocol, cache=None)
+        client.link = link
         session = (await stack.enter_async_context(client)).session
         await ask_for_logs(session, link.inbox.log_level)
         return session

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from mcp_adapters.errors import ToolboxLoadError
+from mcp_adapters.errors import DriftError, ToolboxLoadError
 from mcp_adapters.filtering import ToolFilter, read_annotations, select
+from mcp_adapters.lockfile import Drift, Lock, OnDrift, find_drifts
 from mcp_adapters.naming import Identity, NamePolicy, Names, assign_names
+from mcp_adapters.policy import ApprovalPolicy
 from mcp_adapters.providers import ProviderProfile, check_count, shorten_description, with_note
 from mcp_adapters.results import wraps_result
 from mcp_adapters.schema import ArgumentCodec, Dialect, SchemaLimits, SchemaProblem, Verdict, check, project
@@ -47,6 +49,8 @@ class Catalog:
     warnings: tuple[str, ...] = ()
     """What the user should know: repairs, unknown names in filters, duplicates."""
     names: Names
+    drifts: tuple[Drift, ...] = ()
+    """What is not as it was locked."""
     codecs: Mapping[Identity, ArgumentCodec]
     """How a model's arguments are brought into the server's form, by (server, tool)."""
 
@@ -119,6 +123,10 @@ def build(
     provider: ProviderProfile | None,
     limits: SchemaLimits,
     on_bad_tool: OnBadTool,
+    policy: ApprovalPolicy | None = None,
+    read_only: bool = False,
+    lock: Lock | None = None,
+    on_drift: OnDrift = "fail",
 ) -> Catalog:
     """Decide what a toolbox offers.
 
@@ -131,21 +139,32 @@ def build(
         provider: Whose limits on the number of tools and on descriptions hold; None means nobody's.
         limits: How large a schema may be.
         on_bad_tool: What an unusable definition does.
+        policy: Decides which tools are not offered, and which only read; None knows of neither.
+        read_only: Whether only tools that only read are offered.
+        lock: What the tools were when somebody looked at them; its names come before new ones.
+        on_drift: What a tool does that is not as it was locked.
 
     Raises:
+        DriftError: `on_drift` is "fail" and there are such tools; it names them all.
         ToolboxLoadError: `on_bad_tool` is "fail" and there are unusable tools; it names them all.
             Or there are more tools than the provider takes; it has the number of each server.
 
     """
     listed = [tool for listing in listings for tool in listing.tools]
     selection = select(listed, filters, servers=[listing.server for listing in listings])
-    checked = [(tool, _checked(tool, limits)) for tool in selection.kept]
+    ruled = [(tool, _ruled_out(tool, policy or ApprovalPolicy(), read_only)) for tool in selection.kept]
+    checked = [(tool, _checked(tool, limits)) for tool, reason in ruled if reason is None]
     bad = [skipped for listing in listings for skipped in listing.malformed]
     bad += [_bad(tool, verdict) for tool, verdict in checked if verdict.schema is None]
     if bad and on_bad_tool == "fail":
         raise _load_error(bad)
     good = [(tool, verdict) for tool, verdict in checked if verdict.schema is not None]
-    named = assign_names([(tool.server, tool.name) for tool, _ in good], names, kept=kept)
+    drifts = _drifts(lock, [tool for tool, _ in good], listings, on_drift)
+    dropped = [_dropped(drift) for drift in drifts if on_drift == "drop" and "gone" not in drift.kinds]
+    left_out = {(skipped.server, skipped.name) for skipped in dropped}
+    good = [(tool, verdict) for tool, verdict in good if (tool.server, tool.name) not in left_out]
+    pinned = {} if lock is None else lock.names
+    named = assign_names([(tool.server, tool.name) for tool, _ in good], names, kept={**pinned, **kept})
     offered = [
         _spec(tool, verdict, named.exposed[identity], dialect, provider)
         for tool, verdict in good
@@ -155,11 +174,37 @@ def build(
         check_count([spec for spec, _ in offered], provider)
     return Catalog(
         specs=tuple(spec for spec, _ in offered),
-        skipped=(*selection.dropped, *bad, *named.skipped),
-        warnings=(*selection.warnings, *_repairs(good), *named.warnings, *map(_left_out, bad)),
+        skipped=(*selection.dropped, *_ruled(ruled), *bad, *dropped, *named.skipped),
+        warnings=(
+            *selection.warnings,
+            *_repairs(good),
+            *named.warnings,
+            *map(_left_out, bad),
+            *map(str, drifts),
+        ),
         names=named,
+        drifts=drifts,
         codecs={(spec.server, spec.remote_name): codec for spec, codec in offered},
     )
+
+
+def _ruled_out(tool: ListedTool, policy: ApprovalPolicy, read_only: bool) -> str | None:
+    """Why the policy keeps a tool from being offered; None when it does not."""
+    hints = read_annotations(tool.definition)
+    decision, reason = policy.rule(tool.server, tool.name, hints)
+    if decision == "deny":
+        return f"left out by the policy: {reason}"
+    if read_only and policy.reading(tool.server, tool.name, hints) is None:
+        return "left out by read_only: neither the policy nor a trusted server says that it only reads"
+    return None
+
+
+def _ruled(ruled: Iterable[tuple[ListedTool, str | None]]) -> list[SkippedTool]:
+    return [
+        SkippedTool(server=tool.server, name=tool.name, reason=reason)
+        for tool, reason in ruled
+        if reason is not None
+    ]
 
 
 def _checked(tool: ListedTool, limits: SchemaLimits) -> Verdict:
@@ -190,6 +235,33 @@ def _load_error(bad: Sequence[SkippedTool]) -> ToolboxLoadError:
     ]
     lines += [f"  what to do: {remedy}" for remedy in dict.fromkeys(tool.remedy for tool in bad)]
     return ToolboxLoadError("\n".join(lines), tools=tuple(bad))
+
+
+def _drifts(
+    lock: Lock | None, tools: Sequence[ListedTool], listings: Sequence[Listing], on_drift: OnDrift
+) -> tuple[Drift, ...]:
+    if lock is None:
+        return ()
+    listed = {listing.server: {tool.name for tool in listing.tools} for listing in listings}
+    drifts = find_drifts(lock, tools, listed=listed)
+    if drifts and on_drift == "fail":
+        lines = [f"{len(drifts)} tools are not what the lock file says:", *(f"  {drift}" for drift in drifts)]
+        lines.append(f"  what to do: {_LOOK}, or open with on_drift='warn' or 'drop'")
+        raise DriftError("\n".join(lines), drifts=drifts)
+    return drifts
+
+
+_LOOK = "look at the changes, then write the lock file again with: mcp-adapters lock"
+
+
+def _dropped(drift: Drift) -> SkippedTool:
+    return SkippedTool(
+        server=drift.server,
+        name=drift.name,
+        reason="; ".join((", ".join(kind.replace("_", " ") for kind in drift.kinds), *drift.changes)),
+        pointer="",
+        remedy=_LOOK,
+    )
 
 
 def _left_out(tool: SkippedTool) -> str:

@@ -16,11 +16,13 @@ The tree:
     |   |-- ConnectionLostError         the connection ended while it was in use
     |   `-- DiscoveryError              the server's listing could not be read
     |-- ToolboxLoadError                tools or servers that keep a toolbox from opening
+    |   `-- DriftError                  tools are not what the lock file says
     |-- ToolError                       one tool call failed
     |   |-- ToolNotFoundError           no such tool
     |   |-- InvalidArgumentsError       the arguments break the tool's schema; nothing was sent
     |   |-- InvalidResultError          the result breaks the tool's output schema
     |   |-- ToolExecutionError          the server answered the call with an error
+    |   |-- InputRequiredError          the call waits for answers of a person
     |   |-- ToolTimeoutError            no answer in time; the outcome is unknown
     |   `-- ToolCancelledError          the call was cancelled
     |-- RequestError                    a resource, prompt, completion or subscription was refused
@@ -48,10 +50,12 @@ __all__ = (
     "ConnectError",
     "ConnectionLostError",
     "DiscoveryError",
+    "DriftError",
     "DuplicateFrameworkError",
     "FrameworkError",
     "FrameworkNotInstalledError",
     "HandshakeError",
+    "InputRequiredError",
     "InvalidArgumentsError",
     "InvalidResultError",
     "McpAdaptersError",
@@ -173,6 +177,13 @@ class ToolboxLoadError(McpAdaptersError):
     """The errors of the servers that could not be used."""
 
 
+class DriftError(ToolboxLoadError):
+    """Tools are not what the lock file says, every one of them named; `tools` is empty."""
+
+    drifts: tuple[Any, ...] = ()
+    """What is different, as `Drift` values."""
+
+
 class ToolError(McpAdaptersError):
     """One tool call failed."""
 
@@ -214,6 +225,13 @@ class ToolExecutionError(ToolError):
     """The HTTP status that the server answered with; None when HTTP had no part in it."""
     retry_after: float | None = None
     """Seconds that the server asks to wait before another try; None when it did not say."""
+
+
+class InputRequiredError(ToolError):
+    """The call waits for answers of a person; nothing is lost, it goes on as soon as they are given."""
+
+    pending: Any = None
+    """The `PendingCall`, with the questions and the way to go on."""
 
 
 class ToolTimeoutError(ToolError):

@@ -13,7 +13,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from mcp_adapters.asking import OnElicitation
+from mcp_adapters.asking import (
+    ElicitationCompleted,
+    ElicitationMode,
+    OnElicitation,
+    OnSampling,
+    Pause,
+    Roots,
+)
 from mcp_adapters.spec import OnProgress
 
 __all__ = ("Handlers", "LogLevel", "LogMessage", "StateChange", "ToolsChange")
@@ -65,9 +72,22 @@ class Handlers:
     log: Callable[[LogMessage], Awaitable[None] | None] | None = None
     tools_changed: Callable[[ToolsChange], Awaitable[None] | None] | None = None
     progress: OnProgress | None = None
-    elicitation: OnElicitation | None = None
-    """Answers what servers ask of the person in the middle of a call. None: servers are told that nobody
-    is there to be asked. What it raises, and an answer that does not fit the question, count as "cancel"."""
+    elicitation: OnElicitation | Pause | None = None
+    """Answers what servers ask of the person in the middle of a call; `Pause` ends the call with the
+    question instead. None: servers are told that nobody is there to be asked. What it raises, and an
+    answer that does not fit the question, count as "cancel"."""
+    elicitation_modes: tuple[ElicitationMode, ...] = ("form", "url")
+    """What `elicitation` can show: forms, pages, or both. Servers are told."""
+    elicitation_completed: Callable[[ElicitationCompleted], Awaitable[None] | None] | None = None
+    """Hears that a person is done with a page."""
+    sampling: OnSampling | None = None
+    """Answers for a model when servers want the word of one. None: servers are told that there is none."""
+    roots: Roots | Callable[[], Awaitable[Roots] | Roots] | None = None
+    """The folders and files that servers may work on, or a function that gives them. None: servers are
+    told nothing of any."""
     answer_timeout: float = 600.0
-    """Seconds that an answer may take; then it counts as "cancel". A call's own idle time stands still
-    meanwhile."""
+    """Seconds that an answer of a handler may take; then a person counts as having cancelled, and a model
+    as not there. A call's own idle time stands still meanwhile; its `total_timeout` does not."""
+    completion_timeout: float = 60.0
+    """Seconds to wait for a server's word that the person is done with a page without which it refused a
+    call, after the person agreed to visit it; then the call is sent again anyway."""

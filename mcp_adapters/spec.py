@@ -292,6 +292,18 @@ class ToolResult:
     """The result as it came over the wire."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallAnswers:
+    """What a call goes on with after its server asked; `PendingCall.answered` makes it."""
+
+    state: str | None = field(default=None, repr=False)
+    """The server's own state, as it came."""
+    responses: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    """The answers by the server's names for its questions, as JSON."""
+    rounds: int = 0
+    """How many times the server has asked so far."""
+
+
 class Caller(Protocol):
     """Whoever carries out the calls of a tool."""
 
@@ -303,6 +315,7 @@ class Caller(Protocol):
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call and wait, from any thread but the background loop's own.
 
@@ -312,6 +325,7 @@ class Caller(Protocol):
             timeout: Seconds without a sign of life; None means the setting of the server or the toolbox.
             context: What interceptors get as `CallRequest.context`; None for nothing.
             on_progress: Told of progress while the call runs.
+            resume: Goes on with a call that waits; None for a new call.
 
         Raises:
             McpAdaptersError: As `Tool.call`.
@@ -327,6 +341,7 @@ class Caller(Protocol):
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call and await, from any asyncio event loop; as `call`."""
         ...
@@ -339,7 +354,7 @@ class Tool:
     open, from any thread and from any event loop.
     """
 
-    __slots__ = ("_caller", "max_result_chars", "on_tool_error", "spec")
+    __slots__ = ("_caller", "max_result_chars", "on_tool_error", "pauses", "spec")
 
     def __init__(
         self,
@@ -348,11 +363,14 @@ class Tool:
         *,
         on_tool_error: OnToolError = "return",
         max_result_chars: int | None = None,
+        pauses: bool = False,
     ) -> None:
         self.spec = spec
         self._caller = caller
         self.on_tool_error: OnToolError = on_tool_error
         self.max_result_chars = max_result_chars
+        self.pauses = pauses
+        """Whether a call may end with `InputRequiredError` and go on later."""
 
     @property
     def id(self) -> str:
@@ -416,6 +434,7 @@ class Tool:
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call the tool and wait for its result.
 
@@ -425,6 +444,8 @@ class Tool:
                 `call_timeout`.
             context: What interceptors get as `CallRequest.context`; None for nothing.
             on_progress: Told of progress while the call runs, in a worker thread.
+            resume: Answers to what the server asked when the same call was made before: the call goes
+                on where it waits. None makes a new call.
 
         Returns:
             The result, also when the tool says that it failed (`is_error`).
@@ -433,6 +454,7 @@ class Tool:
             InvalidArgumentsError: The arguments break the schema; nothing was sent.
             ToolExecutionError: The server refused the call, or `on_tool_error` is "raise" and
                 the tool failed, or the same call failed too often (`max_identical_failures`).
+            InputRequiredError: The server asks the person and `Handlers.elicitation` is a `Pause`.
             ToolTimeoutError: No answer in time.
             ConnectionLostError: The connection ended; `outcome` says whether it was sent.
             ConnectError: The server was gone and could not be reached again.
@@ -443,7 +465,7 @@ class Tool:
 
         """
         return self._caller.call(
-            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress
+            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress, resume=resume
         )
 
     async def acall(
@@ -453,6 +475,7 @@ class Tool:
         timeout: float | None = None,
         context: Mapping[str, Any] | None = None,
         on_progress: OnProgress | None = None,
+        resume: CallAnswers | None = None,
     ) -> ToolResult:
         """Call the tool and await its result; as `call`, from any asyncio event loop.
 
@@ -460,7 +483,7 @@ class Tool:
         calling loop.
         """
         return await self._caller.acall(
-            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress
+            self.spec, arguments, timeout=timeout, context=context, on_progress=on_progress, resume=resume
         )
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from mcp_adapters_langchain._resources import (
     to_blobs,
     to_documents,
 )
+from mcp_adapters_langchain._sampling import ModelSampling, sampling
 from mcp_adapters_langchain._tool import McpTool, McpToolkit
 
 __all__ = (
@@ -24,6 +25,7 @@ __all__ = (
     "McpResourceLoader",
     "McpTool",
     "McpToolkit",
+    "ModelSampling",
     "aload_blobs",
     "aload_documents",
     "aprompt_messages",
@@ -31,6 +33,7 @@ __all__ = (
     "load_blobs",
     "load_documents",
     "prompt_messages",
+    "sampling",
     "to_blobs",
     "to_documents",
     "to_messages",

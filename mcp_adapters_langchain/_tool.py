@@ -16,6 +16,8 @@ from langchain_core.tools import BaseTool, BaseToolkit, ToolException
 from pydantic import ConfigDict, PrivateAttr
 
 from mcp_adapters import (
+    CallAnswers,
+    InputRequiredError,
     McpAdaptersError,
     ProtocolError,
     ServerError,
@@ -27,6 +29,7 @@ from mcp_adapters import (
     to_artifact,
 )
 from mcp_adapters_langchain._content import to_content
+from mcp_adapters_langchain._interrupts import acompleted, completed, in_graph
 from mcp_adapters_langchain._progress import areporter, reporter
 
 __all__ = ("McpTool", "McpToolkit")
@@ -91,18 +94,32 @@ class McpTool(BaseTool):
 
     # Positional-only: a tool may have arguments called "self", "config" or "run_manager".
     def _run(self, /, **arguments: Any) -> tuple[Any, Any]:
-        try:
-            return self._answer(self._tool.call(arguments, context=_context(), on_progress=reporter()))
-        except _FOR_THE_MODEL as error:
-            return self._failure(error)
+        context, report = _context(), reporter()
+
+        def send(resume: CallAnswers | None) -> tuple[Any, Any]:
+            try:
+                return self._answer(
+                    self._tool.call(arguments, context=context, on_progress=report, resume=resume)
+                )
+            except _FOR_THE_MODEL as error:
+                return self._failure(error, waits=waits)
+
+        waits = self._tool.pauses and in_graph()
+        return completed(send, _call_id.get()) if waits else send(None)
 
     async def _arun(self, /, **arguments: Any) -> tuple[Any, Any]:
-        try:
-            return self._answer(
-                await self._tool.acall(arguments, context=_context(), on_progress=areporter())
-            )
-        except _FOR_THE_MODEL as error:
-            return self._failure(error)
+        context, report = _context(), areporter()
+
+        async def send(resume: CallAnswers | None) -> tuple[Any, Any]:
+            try:
+                return self._answer(
+                    await self._tool.acall(arguments, context=context, on_progress=report, resume=resume)
+                )
+            except _FOR_THE_MODEL as error:
+                return self._failure(error, waits=waits)
+
+        waits = self._tool.pauses and in_graph()
+        return await (acompleted(send, _call_id.get()) if waits else send(None))
 
     def _answer(self, result: ToolResult) -> tuple[Any, Any]:
         artifact = to_artifact(result)
@@ -111,7 +128,9 @@ class McpTool(BaseTool):
     def _content(self, result: ToolResult) -> Any:
         return to_content(result, max_chars=self._tool.max_result_chars)
 
-    def _failure(self, error: McpAdaptersError) -> tuple[Any, Any]:
+    def _failure(self, error: McpAdaptersError, *, waits: bool) -> tuple[Any, Any]:
+        if waits and isinstance(error, InputRequiredError):
+            raise error
         if self._tool.on_tool_error == "raise":
             raise ToolException(error_text(error)) from error
         result = failed_result(error)

@@ -17,9 +17,12 @@ from llama_index.core.instrumentation.dispatcher import active_instrument_tags  
 from llama_index.core.instrumentation.span import active_span_id
 from llama_index.core.tools import FunctionTool, ToolMetadata, ToolOutput
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
+from llama_index.core.workflow import Context
 
 from mcp_adapters import (
+    CallAnswers,
     McpAdaptersError,
+    OnProgress,
     ProtocolError,
     ServerError,
     Tool,
@@ -29,11 +32,12 @@ from mcp_adapters import (
 )
 from mcp_adapters_llamaindex._content import to_blocks
 from mcp_adapters_llamaindex._progress import to_stream
+from mcp_adapters_llamaindex._waiting import answered
 
 if TYPE_CHECKING:
     from mcp_adapters import Toolbox
 
-__all__ = ("McpTool", "McpToolMetadata", "McpToolSpec")
+__all__ = ("McpTool", "McpToolMetadata", "McpToolSpec", "facade")
 
 _CONTEXT = "__mcp_adapters_context__"
 """The name under which an agent hands over its context; no argument of a tool has it."""
@@ -62,7 +66,7 @@ class McpToolMetadata(ToolMetadata):
     def fn_schema(self) -> type[BaseModel]:  # type: ignore[override] # the base class has a field of that name
         """A model class whose JSON Schema is the tool's; made when first asked for."""
         if self._facade is None:
-            self._facade = _facade(str(self.name), self._schema_json)
+            self._facade = facade(str(self.name), self._schema_json)
         return self._facade
 
     def get_parameters_dict(self) -> dict[str, Any]:
@@ -89,7 +93,8 @@ class McpTool(FunctionTool):
         return_direct: Whether an agent ends with this tool's answer.
         stream_progress: Whether the progress of a call goes to the agent's stream of events, as
             `McpProgressEvent`. Such a tool needs an agent that gives its context to tools, as
-            FunctionAgent, ReActAgent and AgentWorkflow do.
+            FunctionAgent, ReActAgent and AgentWorkflow do. So does a tool whose toolbox has
+            `Handlers(elicitation=Pause())`: what its server asks the person is an `McpQuestionEvent`.
 
     """
 
@@ -104,13 +109,14 @@ class McpTool(FunctionTool):
         self._tool = tool
         metadata = McpToolMetadata(tool, return_direct=return_direct)
         super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata)
-        if stream_progress:
+        self._stream_progress = stream_progress
+        if stream_progress or tool.pauses:
             self.requires_context, self.ctx_param_name = True, _CONTEXT
 
     def __reduce__(self) -> tuple[Any, ...]:
         options = {
             "return_direct": self.metadata.return_direct,
-            "stream_progress": self.ctx_param_name == _CONTEXT,
+            "stream_progress": self._stream_progress,
         }
         return _rebuilt, (self._tool, options)
 
@@ -140,7 +146,7 @@ class McpTool(FunctionTool):
             TypeError: There are more `args` than properties.
 
         """
-        on_progress = to_stream(arguments.pop(_CONTEXT, None))
+        on_progress = self._progress(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:
             return self._answer(sent, self._tool.call(sent, context=_context(), on_progress=on_progress))
@@ -149,13 +155,22 @@ class McpTool(FunctionTool):
 
     async def acall(self, /, *args: Any, **arguments: Any) -> ToolOutput:
         """Call the tool from any event loop; as `call`."""
-        on_progress = to_stream(arguments.pop(_CONTEXT, None))
+        agent: Context | None = arguments.pop(_CONTEXT, None)
+        on_progress, context = self._progress(agent), _context()
         sent = self._named(args, arguments)
+
+        async def send(resume: CallAnswers | None) -> ToolResult:
+            return await self._tool.acall(sent, context=context, on_progress=on_progress, resume=resume)
+
         try:
-            result = await self._tool.acall(sent, context=_context(), on_progress=on_progress)
-            return self._answer(sent, result)
+            if agent is not None and self._tool.pauses:
+                return self._answer(sent, await answered(agent, self._tool.name, sent, send))
+            return self._answer(sent, await send(None))
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
+
+    def _progress(self, agent: Context | None) -> OnProgress | None:
+        return to_stream(agent) if self._stream_progress else None
 
     def _named(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> dict[str, Any]:
         if not args:
@@ -227,7 +242,7 @@ def _described(tool: Tool) -> str:
     return f"{tool.name}({names})\n{tool.description}"
 
 
-def _facade(name: str, schema_json: str) -> type[BaseModel]:
+def facade(name: str, schema_json: str) -> type[BaseModel]:
     """A model class that shows a ready JSON Schema instead of one made from fields."""
 
     def model_json_schema(cls: type[BaseModel], *_: Any, **__: Any) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from pathlib import Path
 __all__ = ("main",)
 
 PROJECT = Path(__file__).resolve().parent.parent
-NPM_SERVER = "@modelcontextprotocol/server-everything"
+README = (PROJECT / "README.md").read_text()
 ECHO = "Hello, newcomer"
 
 MODEL = f'''
@@ -109,7 +109,7 @@ def example() -> list[tuple[str, str]]:
 
     The `with` statement comes apart into opening, what is done inside, and closing.
     """
-    section = (PROJECT / "README.md").read_text().partition("\n## LangChain\n")[2]
+    section = README.partition("\n## LangChain\n")[2]
     found = re.search(r"^```python\n(.*?)^```$", section, flags=re.MULTILINE | re.DOTALL)
     assert found, "the README has no LangChain example"
     *imports, block = ast.parse(found[1]).body
@@ -152,12 +152,10 @@ def run(*command: str | Path, folder: Path, given: str | None = None) -> str:
 
 
 def write_config(folder: Path) -> None:
-    """The README's mcp.json, with a server from npm whose downloads stay in the folder."""
-    server = {
-        "command": "npx",
-        "args": ["-y", NPM_SERVER],
-        "env": {"npm_config_cache": str(folder / "npm"), "npm_config_update_notifier": "false"},
-    }
+    """An mcp.json with the server from npm that the README names, whose downloads stay in the folder."""
+    found = re.search(r"`({\"command\": \"npx\".+?})`", README)
+    assert found, "the README names no server from npm"
+    server = {**json.loads(found[1]), "env": {"npm_config_cache": str(folder / "npm")}}
     (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"everything": server}}))
 
 

@@ -32,6 +32,7 @@ _BARE = "::: {}\n    options: {{members: false, show_root_heading: false, show_r
 _ENTRY = "::: {}\n    options: {{heading_level: 2, inherited_members: {}, show_bases: {}}}"
 CSS = """
 .md-grid { max-width: 84rem; }
+.md-typeset h1, .md-typeset h2 { color: inherit; font-weight: 500; }
 .md-typeset table:not([class]) td code { white-space: pre-wrap; }
 """
 IMPORT = re.compile(r"^from (mcp_adapters\w*(?:\.\w+)*) import ", flags=re.MULTILINE)

@@ -270,7 +270,8 @@ async def test_a_synchronous_call_on_the_loop_that_opened_the_toolbox_gets_its_a
         assert answer_of(toolbox.call("wire_ask").text)["action"] == "accept"
 
 
-async def test_the_handler_sees_the_context_of_the_call(wire: Wire) -> None:
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_handler_sees_the_context_of_the_call(wire: Wire, era: str) -> None:
     user: ContextVar[str] = ContextVar("user", default="nobody")
     seen: list[str] = []
 
@@ -278,7 +279,7 @@ async def test_the_handler_sees_the_context_of_the_call(wire: Wire) -> None:
         seen.append(user.get())
         return ElicitationAnswer(action="decline")
 
-    async with Toolbox(asking(wire, "modern"), handlers=Handlers(elicitation=note)) as toolbox:
+    async with Toolbox(asking(wire, era), handlers=Handlers(elicitation=note)) as toolbox:
         user.set("ada")
         await toolbox.acall("wire_ask")
         toolbox.call("wire_ask")

@@ -19,6 +19,7 @@ from mcp_adapters import (
     ConfigError,
     ConnectionLostError,
     DiscoveryError,
+    Drift,
     HandshakeError,
     HttpServer,
     InvalidArgumentsError,
@@ -57,6 +58,7 @@ RESULT = ToolResult(
     raw={"content": [{"type": "text"}]},
 )
 FACTS: dict[str, Any] = {
+    "pending": {"server": "s", "tool": "t", "asked": {}},
     "status": 503,
     "retry_after": 1.5,
     "limit": "total",
@@ -69,6 +71,7 @@ FACTS: dict[str, Any] = {
     "exit_code": -9,
     "outcome": "not_sent",
     "tools": (SkippedTool(server="s", name="t", reason="bad"),),
+    "drifts": (Drift(server="s", name="t", kinds=("text",), changes=("/title reads differently",)),),
     "closest": ("a", "b"),
     "result": RESULT,
     "code": -32602,

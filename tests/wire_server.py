@@ -12,7 +12,8 @@ Run as `python wire_server.py SCRIPT.json`. The script is a JSON object:
     answers   what calls are answered with, by tool name: an object with `result` or `error`
     at_start  "exit": end at once with code 3 and a word on stderr; "silent": answer nothing, ever;
               "noise": print text that is no message before and between messages
-    question  the parameters of what the tools `ask` and `ask_again` ask the person
+    question  the parameters of what the tools `ask` and `ask_again` ask
+    asks      the method of that question (default: "elicitation/create")
     state     the request state that modern questions carry (default: none)
     listens   false: the server knows no `subscriptions/listen`
     honors    what it says that it will tell of (default: whatever it is asked for)
@@ -24,8 +25,8 @@ What else a call does follows from the tool's name: `echo` answers its arguments
 isError, `refuse` answers a JSON-RPC error, `picture` sends text and an image, `structured` sends
 structured content, `die` ends the process, `die_once` does so at its first call, `hang` never answers, `log` logs
 before it answers, `announce` says that the list of tools has changed, `ask` asks the person and answers what
-came back as JSON text, `ask_again` never stops asking, `ask_model` wants a model's word; everything else
-answers "ok".
+came back as JSON text, `ask_again` never stops asking, `ask_model` wants a model's word, `visit` does
+nothing before a page is visited, `visit_always` not even then, `finish` says that the person is done with it; everything else answers "ok".
 """
 
 from __future__ import annotations
@@ -104,6 +105,8 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
     elif method == "tools/call":
         if params["name"] == "die_once" and not seen_before(script, "die_once"):
             os._exit(7)
+        if params["name"] == "finish":
+            say("notifications/elicitation/complete", {"elicitationId": "page-1"})
         if params["name"] == "log":
             say("notifications/message", {"level": "warning", "logger": "wire", "data": {"n": 1}})
         if params["name"] == "announce":
@@ -129,6 +132,7 @@ def answer(script: dict[str, Any], message: dict[str, Any]) -> None:
 
 
 SUBSCRIPTION: list[Any] = []
+PAGE = {"mode": "url", "message": "Sign in", "url": "https://example.com/in", "elicitationId": "page-1"}
 
 
 def say(method: str, params: dict[str, Any]) -> None:
@@ -172,7 +176,7 @@ def listing(script: dict[str, Any], cursor: str | None) -> dict[str, Any]:
 def asked(script: dict[str, Any], params: dict[str, Any]) -> dict[str, Any] | None:
     if not params["name"].startswith("ask"):
         return None
-    question = {"method": "elicitation/create", "params": script.get("question")}
+    question = {"method": script.get("asks", "elicitation/create"), "params": script.get("question")}
     if params["name"] == "ask_model":
         question = {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 10}}
     if not script.get("era", "").startswith("modern"):
@@ -195,6 +199,8 @@ def ask(question: dict[str, Any]) -> Any:
 
 
 def scripted(script: dict[str, Any], name: str) -> dict[str, Any] | None:
+    if name == "visit_always" or (name == "visit" and not seen_before(script, name)):
+        return {"error": {"code": -32042, "message": "sign in first", "data": {"elicitations": [PAGE]}}}
     outcome: dict[str, Any] | None = script.get("answers", {}).get(name)
     return outcome
 

@@ -14,8 +14,9 @@ import typer
 
 from mcp_adapters import ConfigError, McpAdaptersError, ToolError, ToolFilter
 from mcp_adapters.config import load_servers
+from mcp_adapters.lockfile import LOCK_NAME
 
-from . import calling, checking, demo, doctor, inspecting
+from . import calling, checking, demo, doctor, inspecting, locking
 from .opening import opened
 from .screen import Screen
 from .sources import servers_of, split_command
@@ -144,6 +145,39 @@ def check(
         tools = len(found.toolbox)
     screen.json(findings) if as_json else checking.show(findings, tools, providers, screen)
     return int(bool(findings))
+
+
+@app.command()
+def lock(
+    context: typer.Context,
+    source: Source = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The lock file.")] = Path(LOCK_NAME),
+    only_check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; the exit code is 1 when something changed.")
+    ] = False,
+    timeout: Timeout = 60.0,
+) -> int:
+    """Write down what the tools are, and show what changed since the last time."""
+    screen = Screen()
+    known = output if only_check or output.exists() else None
+    with opened(
+        servers_of(source, context.obj),
+        screen,
+        on_bad_tool="fail",
+        on_server_failure="fail",
+        connect_timeout=timeout,
+        lock=known,
+        on_drift="warn",
+    ) as found:
+        drifts, tools = found.toolbox.drifts, len(found.toolbox)
+        locking.show(drifts, screen)
+        if only_check:
+            if not drifts:
+                screen.say(f"{tools} tools are as {output} says.", style="green")
+            return int(bool(drifts))
+        changed = locking.write(found.toolbox, output)
+    screen.say(f"{output}: {tools} tools{'' if changed else ', nothing changed'}", style="green")
+    return 0
 
 
 @app.command("doctor")

@@ -6,7 +6,7 @@ see the names that servers gave their tools, byte for byte, never exposed names.
 at a schema, calls a server or fails because of a tool that is left out.
 """
 
-from mcp_adapters.filtering.filters import Predicate, ToolFilter, parse_filter
+from mcp_adapters.filtering.filters import Predicate, ToolFilter, matches, parse_filter
 from mcp_adapters.filtering.requirements import (
     MissingTool,
     closest_names,
@@ -23,6 +23,7 @@ __all__ = (
     "ToolFilter",
     "closest_names",
     "folded_name",
+    "matches",
     "missing",
     "missing_error",
     "parse_filter",

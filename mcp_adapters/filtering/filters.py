@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, assert_never
 from mcp_adapters.errors import ConfigError
 from mcp_adapters.spec import ToolAnnotations
 
-__all__ = ("Predicate", "ToolFilter", "parse_filter")
+__all__ = ("Predicate", "ToolFilter", "matches", "parse_filter")
 
 Predicate: TypeAlias = Callable[[str, ToolAnnotations], bool]
 """Gets the server's own name for a tool and its annotations; True keeps the tool."""
@@ -31,7 +31,7 @@ class _Patterns:
 
     def refusal(self, name: str) -> str | None:
         for pattern, keep in reversed(self.entries):
-            if _matches(pattern, name):
+            if matches(pattern, name):
                 return None if keep else f"left out by the filter: {pattern!r} is denied"
         return None if self.otherwise else "left out by the filter: no allowed name or pattern matches"
 
@@ -136,7 +136,8 @@ def _is_glob(pattern: str) -> bool:
     return any(mark in pattern for mark in "*?[")
 
 
-def _matches(pattern: str, name: str) -> bool:
+def matches(pattern: str, name: str) -> bool:
+    """Whether a name is the pattern, or fits its wildcards; see `ToolFilter`."""
     return fnmatchcase(name, pattern) if _is_glob(pattern) else name == pattern
 
 

@@ -12,22 +12,18 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any, get_args
+from urllib.parse import urlsplit
 
 from mcp_adapters.asking import ElicitationAction, ElicitationAnswer, ElicitationMode, ElicitationRequest
 from mcp_adapters.schema import ArgumentCodec
 
-__all__ = ("check_answer", "decline", "read_request", "secret_fields")
+__all__ = ("check_answer", "read_request", "secret_fields")
 
 _SECRET = re.compile(
     r"pass(word|wd|phrase|code)|secret|credential|api_?key|private_?key|access_?key|token|card_?number|\bcvv\b"
     r"|\bcvc\b|\bpin\b|\bssn\b|\bauth(orization)?\b"
 )
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-def decline(request: ElicitationRequest) -> ElicitationAnswer:
-    """Say no to whatever is asked; a handler."""
-    return ElicitationAnswer(action="decline")
 
 
 def read_request(server: str, params: Mapping[str, Any], *, tool: str | None = None) -> ElicitationRequest:
@@ -50,6 +46,8 @@ def read_request(server: str, params: Mapping[str, Any], *, tool: str | None = N
     wanted, kind = ("url", str) if mode == "url" else ("requestedSchema", Mapping)
     if not isinstance(params.get(wanted), kind):
         raise ValueError(f"it has no {wanted}")
+    if mode == "url" and not _is_page(params["url"]):
+        raise ValueError("its url is no address of a page")
     return ElicitationRequest(
         server=server,
         message=message,
@@ -57,7 +55,16 @@ def read_request(server: str, params: Mapping[str, Any], *, tool: str | None = N
         schema=params["requestedSchema"] if mode == "form" else None,
         url=params["url"] if mode == "url" else None,
         tool=tool,
+        elicitation_id=identifier if isinstance(identifier := params.get("elicitationId"), str) else None,
     )
+
+
+def _is_page(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()
+    except ValueError:
+        return False
 
 
 def secret_fields(request: ElicitationRequest) -> tuple[str, ...]:
