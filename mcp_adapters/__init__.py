@@ -327,6 +327,15 @@ if TYPE_CHECKING:
     from mcp_adapters.spec import (
         UnknownPart as UnknownPart,
     )
+    from mcp_adapters.tasks import (
+        OnTask as OnTask,
+    )
+    from mcp_adapters.tasks import (
+        TaskEnding as TaskEnding,
+    )
+    from mcp_adapters.tasks import (
+        TaskState as TaskState,
+    )
     from mcp_adapters.wording import (
         error_text as error_text,
     )
@@ -429,6 +438,7 @@ _HOME = {
         "ToolSpec",
         "UnknownPart",
     ),
+    "mcp_adapters.tasks": ("OnTask", "TaskEnding", "TaskState"),
     "mcp_adapters.wording": ("error_text", "failed_result"),
 }
 """Where each public name lives."""

@@ -333,6 +333,8 @@ class _Way:
     def _prepared(self, request: CallRequest) -> tuple[Connection, dict[str, Any]]:
         """Where the call goes, and the arguments as the server wants them."""
         connection, codec = self._calls.route(self._spec)
+        if self.resume is not None and self.resume.task is not None:
+            return connection, {}  # the server has them already
         decoded = codec.decode(request.arguments)
         if decoded.problems:
             raise InvalidArgumentsError(

@@ -23,13 +23,15 @@ from mcp_types import (
 )
 
 from mcp_adapters._context import mirroring, sending
-from mcp_adapters._exchange import LinkTimeout
+from mcp_adapters._exchange import LinkTimeout, Request
 from mcp_adapters._handlers import Messenger
 from mcp_adapters._link import LinkEnded
-from mcp_adapters._questions import Abilities, Asking, Questions
+from mcp_adapters._questions import Abilities, Asking, Questions, Refused
+from mcp_adapters._refusals import Subject
 from mcp_adapters._requests import FOREIGN, Requests
-from mcp_adapters._rounds import Clock, PagesRequired, Rounds
+from mcp_adapters._rounds import FIRST_PAUSE_S, LONGEST_PAUSE_S, MAX_ROUNDS, Clock, PagesRequired, Rounds
 from mcp_adapters._supervision import Observer, Supervision
+from mcp_adapters._tasks import Tasks
 from mcp_adapters.errors import ConnectError, ConnectionLostError, McpAdaptersError, ToolExecutionError
 from mcp_adapters.spec import CallAnswers
 
@@ -74,6 +76,8 @@ class Connection(Requests):
         self._questions = questions
         self._elsewhere = Asking(Messenger(loop))
         self._asking: list[Asking] = []
+        self.tasks = Tasks(key, super().read, observer.task_changed)
+        """Calls that the server made tasks of."""
         self._places = asyncio.Semaphore(supervision.max_concurrent_calls or 2**31)
 
     # -- what the server asks -----------------------------------------------------------------
@@ -103,6 +107,47 @@ class Connection(Requests):
         """Tell a server of the handshake years that it may list the roots again."""
         if self._link is not None and self._link.alive and self.abilities(modern=False).roots:
             await self._link.notify(RootsListChangedNotification())
+
+    # -- requests that may ask ----------------------------------------------------------------
+
+    async def read(
+        self,
+        request: Request,
+        *,
+        timeout: float | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """One request that changes nothing, as JSON; what the server asks back is answered.
+
+        Raises:
+            RequestError: As `Requests.read`; or a question got no answer.
+            ProtocolError: As `Requests.read`; or the server asks for what nobody answers, or for ever.
+            ConnectionLostError, ConnectError, ToolboxClosedError: As `Requests.read`.
+
+        Source: MCP 2026-07-28, basic/patterns, "Multi Round-Trip Requests".
+
+        """
+        subject, asking = Subject.of(self.key, request), Asking(self._elsewhere.messenger)
+        for number in range(MAX_ROUNDS):
+            answer = await super().read(request, timeout=timeout, headers=headers)
+            if answer.get("resultType", "complete") != "input_required":
+                return answer
+            requests = answer.get("inputRequests") or {}
+            if not requests:
+                await asyncio.sleep(min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S))
+            responses = {name: await self._reply(asked, asking, subject) for name, asked in requests.items()}
+            state = answer.get("requestState")
+            request = _going_on(request, CallAnswers(state=state, responses=responses))
+        raise subject.asks_for_ever(MAX_ROUNDS)
+
+    async def _reply(self, asked: Mapping[str, Any], asking: Asking, subject: Subject) -> dict[str, Any]:
+        method = str(asked.get("method"))
+        if not self._questions.answers(method):
+            raise subject.asks_back()
+        try:
+            return await self._questions.answer(method, asked.get("params") or {}, asking)
+        except Refused as refused:
+            raise subject.unanswered(refused.reason) from refused
 
     # -- calls --------------------------------------------------------------------------------
 
@@ -154,7 +199,9 @@ class Connection(Requests):
         )
 
         async def send(answers: CallAnswers | None) -> dict[str, Any]:
-            return await self._sent(_request(tool, arguments, answers), manner)
+            answer = await self._sent(self._request(tool, arguments, answers), manner)
+            made = answer.get("task") if "content" not in answer else None
+            return {**made, "resultType": "task"} if isinstance(made, Mapping) else answer
 
         rounds = Rounds(
             tool=tool,
@@ -163,6 +210,10 @@ class Connection(Requests):
             asking=asking,
             failures=self._failures,
             clock=manner.clock,
+            tasks=self.tasks,
+            modern=self._modern,
+            idle=manner.idle,
+            on_progress=on_progress,
         )
         async with self._places:
             self._asking.append(asking)
@@ -172,6 +223,17 @@ class Connection(Requests):
                 self._asking.remove(asking)
                 if not self._asking:
                     self._elsewhere.models = 0
+
+    def _request(
+        self, tool: str, arguments: Mapping[str, Any], answers: CallAnswers | None
+    ) -> CallToolRequest:
+        params: dict[str, Any] = {"name": tool, "arguments": dict(arguments), **_carried(answers)}
+        if tool in self.task_tools:
+            params["task"] = {}
+        return CallToolRequest(params=CallToolRequestParams.model_validate(params))
+
+    async def _modern(self) -> bool:
+        return (await self._live()).modern
 
     async def _sent(self, request: CallToolRequest, manner: _Manner) -> dict[str, Any]:
         """Send one request; with other headers once more when the server misses what they should repeat.
@@ -240,13 +302,12 @@ class Connection(Requests):
             raise failure from (failure.__cause__ or error)
 
 
-def _request(tool: str, arguments: Mapping[str, Any], answers: CallAnswers | None) -> CallToolRequest:
-    params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
-    if answers is not None and answers.responses:
-        params["inputResponses"] = answers.responses
-    if answers is not None and answers.state is not None:
-        params["requestState"] = answers.state
-    return CallToolRequest(params=CallToolRequestParams.model_validate(params))
+def _carried(answers: CallAnswers | None) -> dict[str, Any]:
+    """What a request carries that goes on where it was asked something."""
+    if answers is None:
+        return {}
+    told = {"inputResponses": answers.responses or None, "requestState": answers.state}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _pages(error: BaseException) -> list[Mapping[str, Any]]:
@@ -256,3 +317,11 @@ def _pages(error: BaseException) -> list[Mapping[str, Any]]:
     data = error.error.data
     pages = data.get("elicitations") if isinstance(data, Mapping) else None
     return [page for page in pages if isinstance(page, Mapping)] if isinstance(pages, list) else []
+
+
+def _going_on(request: Request, answers: CallAnswers) -> Request:
+    """The same request with the answers of its latest round only."""
+    params = request.params
+    told = params.model_dump(by_alias=True, exclude_none=True, exclude={"input_responses", "request_state"})
+    fresh = type(params).model_validate({**told, **_carried(answers)})
+    return request.model_copy(update={"params": fresh})

@@ -29,6 +29,7 @@ from mcp_adapters.policy import ApprovalPolicy
 from mcp_adapters.providers import ProviderProfile
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.spec import ListedTool, Progress
+from mcp_adapters.tasks import TaskState
 
 __all__ = ("Engine", "OnServerFailure", "Rules", "combined")
 
@@ -261,6 +262,10 @@ class Engine:
             self._handlers.elicitation_completed,
             ElicitationCompleted(server=server, elicitation_id=elicitation_id),
         )
+
+    def task_changed(self, task: TaskState) -> None:
+        """Pass on that a task began or has another status."""
+        self._messenger.tell(self._handlers.task, task)
 
     def tools_changed(self, server: str) -> None:
         """List a server again soon; news that come while that is under way are one."""

@@ -21,8 +21,9 @@ from mcp import ClientSession
 from mcp.shared.dispatcher import CallOptions, ProgressFnT
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import Request as AnyRequest
+from mcp_types import Result
 from mcp_types.methods import MONOLITH_RESULTS
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from mcp_adapters._context import mirrored_headers
 
@@ -44,6 +45,15 @@ _EMPTY: dict[str, dict[str, Any]] = {
     "tools/list": {"tools": [], **_CACHEABLE},
 }
 """What the SDK gets to check instead of the answer, by method."""
+_TASKS = "tasks/"
+"""How the methods begin that the SDK does not know."""
+
+
+class TaskAnswer(Result):
+    """What the SDK is told that a call may be answered with, besides its own kinds."""
+
+    model_config = ConfigDict(extra="allow")
+    result_type: Literal["task"]
 
 
 class LinkTimeout(Exception):  # noqa: N818 - a fact for the layer above, not an error of its own
@@ -128,8 +138,8 @@ async def answered(
 @cache
 def _answer_of(method: str) -> TypeAdapter[Any]:
     """What the SDK knows as the answer to a method."""
-    kind: Any = MONOLITH_RESULTS[method]
-    return TypeAdapter(kind)
+    kind: Any = MONOLITH_RESULTS.get(method, dict[str, Any])
+    return TypeAdapter(kind | TaskAnswer if method == "tools/call" else kind)
 
 
 async def _answer(session: ClientSession, request: Request, on_progress: ProgressFnT) -> dict[str, Any]:
@@ -143,6 +153,8 @@ async def _answer(session: ClientSession, request: Request, on_progress: Progres
         _aside.reset(token)
     if aside:
         return aside[0]
+    if isinstance(answer, dict):
+        return answer
     typed: dict[str, Any] = answer.model_dump(by_alias=True, mode="json", exclude_none=True)
     return typed
 
@@ -162,10 +174,12 @@ class WireDispatcher(JSONRPCDispatcher[Any]):
             opts["headers"] = {**opts.get("headers", {}), **mirrored}
         raw = await super().send_raw_request(method, params, opts, **options)
         aside = _aside.get()
-        if aside is None or method not in _EMPTY or raw.get("resultType", "complete") != "complete":
+        if aside is None or not (method in _EMPTY or method.startswith(_TASKS)):
+            return raw
+        if raw.get("resultType", "complete") not in ("complete", "task"):
             return raw
         aside.append(raw)
-        return dict(_EMPTY[method])
+        return dict(_EMPTY.get(method, {}))
 
     async def run(self, *args: Any, **options: Any) -> None:
         try:

@@ -115,6 +115,15 @@ class Questions:
             roots=handlers.roots is not None,
         )
 
+    def answers(self, method: str) -> bool:
+        """Whether servers of protocol 2026-07-28 were told that they may ask this."""
+        able = self.abilities(modern=True)
+        return {
+            "elicitation/create": able.form or able.url,
+            "sampling/createMessage": able.sampling,
+            "roots/list": able.roots,
+        }.get(method, False)
+
     @property
     def pauses(self) -> bool:
         """Whether a question to the person ends the call, where the protocol allows it."""

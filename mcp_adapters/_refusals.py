@@ -40,6 +40,7 @@ class Subject:
     method: str
     uri: str | None = None
     prompt: str | None = None
+    task: str | None = None
 
     @classmethod
     def of(cls, server: str, request: Request) -> Subject:
@@ -51,11 +52,14 @@ class Subject:
             method=str(request.method),
             uri=getattr(about, "uri", None),
             prompt=getattr(about, "name", None),
+            task=getattr(about, "task_id", None),
         )
 
     @property
     def words(self) -> str:
         """What to call it in a message."""
+        if self.task is not None:
+            return f"task {self.task!r}"
         thing = f"prompt {self.prompt!r}" if self.prompt is not None else f"resource {self.uri!r}"
         kinds = {
             "completion/complete": f"a completion for {thing}",
@@ -108,12 +112,28 @@ class Subject:
         )
 
     def asks_back(self) -> ProtocolError:
-        """Name an answer that asks for input instead."""
+        """Name an answer that asks for input which this client never offered to give."""
         return ProtocolError(
-            f"server {self.server!r} asks for input when asked for {self.words}; only calls of tools answer "
-            "that",
+            f"server {self.server!r} asks for input when asked for {self.words}, and nobody here was said to "
+            "answer",
             server=self.server,
             phase="read",
+        )
+
+    def asks_for_ever(self, rounds: int) -> ProtocolError:
+        """Name a request that leads to one question after another."""
+        return ProtocolError(
+            f"server {self.server!r} asked for input {rounds} times when asked for {self.words}",
+            server=self.server,
+            phase="read",
+        )
+
+    def unanswered(self, reason: str) -> RequestError:
+        """Name a request that cannot go on since a question got no answer."""
+        return self._error(
+            RequestError,
+            f"server {self.server!r} asked for something that it did not get when asked for {self.words}: "
+            f"{reason}",
         )
 
     def _error(self, kind: type[RequestError], message: str, **facts: Any) -> RequestError:

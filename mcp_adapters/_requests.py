@@ -34,6 +34,7 @@ from mcp_adapters._subscriptions import OnUpdate, Subscriptions
 from mcp_adapters._supervision import Observer, Supervision
 from mcp_adapters._tracing import listing
 from mcp_adapters.errors import ConnectionLostError, DiscoveryError, McpAdaptersError
+from mcp_adapters.tasks import tools_that_need_tasks
 
 __all__ = ("FOREIGN", "Kind", "Requests")
 
@@ -72,6 +73,8 @@ class Requests(Life):
         """To resources; they outlive a lost connection."""
         self.mirrors = Mirrors()
         """What the last listing says of headers that repeat arguments."""
+        self.task_tools: frozenset[str] = frozenset()
+        """The tools of a server of the handshake years that must be called as tasks."""
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -119,6 +122,7 @@ class Requests(Life):
         pages = await self._all_pages()
         modern = self._link is not None and self._link.modern
         self.mirrors = Mirrors.of(pages) if modern else Mirrors()
+        self.task_tools = frozenset() if modern else tools_that_need_tasks(pages)
         return pages
 
     async def offered(self, kind: Kind, headers: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
@@ -230,13 +234,10 @@ class Requests(Life):
                 link.end()
             failure = subject.failure(error, end=link.retire)
             raise failure from (failure.__cause__ or error)
-        match answer.get("resultType", "complete"):
-            case "complete":
-                return answer
-            case "input_required":
-                raise subject.asks_back()
-            case _:
-                raise subject.not_of_the_protocol()
+        kinds = ("complete", "task") if subject.task is not None else ("complete", "input_required")
+        if answer.get("resultType", "complete") not in kinds:
+            raise subject.not_of_the_protocol()
+        return answer
 
     async def _lost_read(self, link: Link, subject: Subject) -> McpAdaptersError:
         if self._state == "closed":

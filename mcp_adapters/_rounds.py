@@ -12,19 +12,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from mcp.shared.dispatcher import ProgressFnT
 
 from mcp_adapters._exchange import LinkTimeout
 from mcp_adapters._failures import Failures
 from mcp_adapters._questions import Asking, Questions, Refused
+from mcp_adapters._tasks import Following, Tasks
 from mcp_adapters.asking import ElicitationRequest
 from mcp_adapters.elicitation import PendingCall
 from mcp_adapters.errors import McpAdaptersError
 from mcp_adapters.spec import CallAnswers
+from mcp_adapters.tasks import TaskState, read_task
 
-__all__ = ("Clock", "PagesRequired", "Rounds")
+__all__ = ("FIRST_PAUSE_S", "LONGEST_PAUSE_S", "MAX_ROUNDS", "Clock", "PagesRequired", "Rounds")
+
+T = TypeVar("T")
 
 MAX_ROUNDS = 10
 """Rounds of questions of one call; a server that needs more is broken."""
@@ -74,6 +81,10 @@ class Rounds:
         asking: On whose behalf.
         failures: Names what goes wrong.
         clock: The time of the whole call.
+        tasks: The server's.
+        modern: Whether the server speaks protocol 2026-07-28 or later; connects to find out.
+        idle: Seconds without a sign of life.
+        on_progress: Is told what the server says of a task.
 
     """
 
@@ -83,6 +94,10 @@ class Rounds:
     asking: Asking
     failures: Failures
     clock: Clock
+    tasks: Tasks
+    modern: Callable[[], Awaitable[bool]]
+    idle: float
+    on_progress: ProgressFnT | None
 
     async def run(self, answers: CallAnswers | None) -> dict[str, Any]:
         """Call, and call on with the answers as long as the server asks.
@@ -96,6 +111,9 @@ class Rounds:
             ToolCancelledError: A question got no answer without which the call cannot go on.
 
         """
+        if answers is not None and answers.task is not None:
+            known = TaskState(server=self.failures.server, tool=self.tool, task_id=answers.task)
+            return await self._finished(known, answers)
         visited = False
         for number in range(0 if answers is None else answers.rounds, MAX_ROUNDS):
             try:
@@ -111,11 +129,13 @@ class Rounds:
                     return answer
                 case "input_required":
                     answers = await self._in_time(self._answered(answer, number))
+                case "task":
+                    return await self._finished(self._made(answer), None)
                 case _:
                     raise self.failures.not_a_result(self.tool)
         raise self.failures.asks_for_ever(self.tool, MAX_ROUNDS)
 
-    async def _in_time(self, work: Awaitable[CallAnswers | None]) -> CallAnswers | None:
+    async def _in_time(self, work: Awaitable[T]) -> T:
         limit = asyncio.timeout(self.clock.left())
         try:
             async with limit:
@@ -130,6 +150,11 @@ class Rounds:
         requests, state = answer.get("inputRequests") or {}, answer.get("requestState")
         if not requests:
             await asyncio.sleep(min(FIRST_PAUSE_S * 2**number, LONGEST_PAUSE_S))
+        responses = await self._responses(requests, state=state, rounds=number + 1)
+        return CallAnswers(state=state, responses=responses)
+
+    async def _responses(self, requests: Mapping[str, Any], **pending: Any) -> dict[str, Any]:
+        """The answers to some questions; `pending` is what else a `PendingCall` holds."""
         responses: dict[str, Any] = {}
         asked: dict[str, Mapping[str, Any]] = {}
         for name, request in requests.items():
@@ -138,22 +163,44 @@ class Rounds:
                 asked[name] = request["params"]
             else:
                 responses[name] = response
-        if asked:
-            pending = PendingCall(
-                server=self.failures.server,
-                tool=self.tool,
-                asked=asked,
-                responses=responses,
-                state=state,
-                rounds=number + 1,
-            )
-            raise self.failures.input_required(pending)
-        return CallAnswers(state=state, responses=responses)
+        if not asked:
+            return responses
+        server = self.failures.server
+        raise self.failures.input_required(
+            PendingCall(server=server, tool=self.tool, asked=asked, responses=responses, **pending)
+        )
+
+    # -- tasks --------------------------------------------------------------------------------
+
+    async def _finished(self, task: TaskState, given: CallAnswers | None) -> dict[str, Any]:
+        """The result of the task that the server made of the call."""
+        rounds = itertools.count(1 if given is None else given.rounds + 1)
+
+        async def respond(task: TaskState, requests: Mapping[str, Any]) -> dict[str, Any]:
+            number = next(rounds)
+            if number > MAX_ROUNDS:
+                raise self.failures.asks_for_ever(self.tool, MAX_ROUNDS)
+            return await self._responses(requests, rounds=number, task=task.task_id)
+
+        way = Following(
+            idle=self.idle,
+            modern=await self.modern(),
+            answer=respond,
+            progressed=self.on_progress,
+            given={} if given is None else given.responses,
+        )
+        return await self._in_time(self.tasks.finish(task, way))
+
+    def _made(self, answer: Mapping[str, Any]) -> TaskState:
+        try:
+            return read_task(self.failures.server, self.tool, answer)
+        except ValueError as error:
+            raise self.failures.not_a_result(self.tool) from error
 
     async def _responded(self, request: Mapping[str, Any]) -> ElicitationRequest | dict[str, Any]:
         """The answer to one question, or the question where it ends the call."""
         method, params = str(request.get("method")), request.get("params") or {}
-        if not self._declared(method):
+        if not self.questions.answers(method):
             raise self.failures.asks_back(self.tool)
         try:
             if method == "elicitation/create" and self.questions.pauses:
@@ -161,14 +208,6 @@ class Rounds:
             return await self.questions.answer(method, params, self.asking)
         except Refused as refused:
             raise self.failures.unanswered(self.tool, refused.reason) from refused
-
-    def _declared(self, method: str) -> bool:
-        able = self.questions.abilities(modern=True)
-        return {
-            "elicitation/create": able.form or able.url,
-            "sampling/createMessage": able.sampling,
-            "roots/list": able.roots,
-        }.get(method, False)
 
     async def _visit(self, required: PagesRequired) -> None:
         """Have the person visit the pages, and wait a while for the server to hear of it."""

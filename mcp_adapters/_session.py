@@ -40,6 +40,7 @@ from mcp_adapters._exchange import WireDispatcher, holding
 from mcp_adapters._handshake import Protocol, negotiate
 from mcp_adapters._link import Inbox, Link
 from mcp_adapters._questions import Refused
+from mcp_adapters.tasks import EXTENSION
 
 __all__ = ("ask_for_logs", "make_session", "session_over")
 
@@ -110,9 +111,10 @@ class OurSession(ClientSession):
             url=UrlElicitationCapability() if able.url else None,
         )
         sampling = SamplingCapability(tools=SamplingToolsCapability() if able.sampling_tools else None)
-        told = {
+        told: dict[str, Any] = {
             "elicitation": elicitation if able.form or able.url else None,
             "sampling": sampling if able.sampling else None,
+            "extensions": {EXTENSION: {}} if version in MODERN_PROTOCOL_VERSIONS else None,
         }
         return super()._build_capabilities(version).model_copy(update=told)
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from mcp_types import LoggingLevel
 
 from mcp_adapters.errors import McpAdaptersError
+from mcp_adapters.tasks import TaskState
 
 __all__ = ("Observer", "Reconnect", "ServerState", "ServerStatus", "Supervision")
 
@@ -74,4 +75,8 @@ class Observer(Protocol):
 
     def page_done(self, server: str, elicitation_id: str) -> None:
         """Learn that a person is done with a page."""
+        ...
+
+    def task_changed(self, task: TaskState) -> None:
+        """Learn of a task, or that it has another status."""
         ...

@@ -26,6 +26,7 @@ from mcp_adapters._meta_tools import meta_tools
 from mcp_adapters._offering import Offering
 from mcp_adapters._portal import portal
 from mcp_adapters._supervision import Reconnect, ServerStatus, Supervision
+from mcp_adapters._tasking import Tasking
 from mcp_adapters.asking import Pause
 from mcp_adapters.catalog import Catalog, OnBadTool
 from mcp_adapters.config import AskInput, load_servers, travelling
@@ -49,7 +50,7 @@ from mcp_adapters.spec import CallAnswers, OnProgress, OnToolError, SkippedTool,
 __all__ = ("Toolbox",)
 
 
-class Toolbox(Managing, Offering):
+class Toolbox(Managing, Offering, Tasking):
     """The tools of one or more MCP servers, ready for plain Python and for agent frameworks.
 
     Use it as `with Toolbox(...) as toolbox:` or `async with Toolbox(...) as toolbox:`, or call

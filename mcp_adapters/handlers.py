@@ -22,6 +22,7 @@ from mcp_adapters.asking import (
     Roots,
 )
 from mcp_adapters.spec import OnProgress
+from mcp_adapters.tasks import OnTask
 
 __all__ = ("Handlers", "LogLevel", "LogMessage", "StateChange", "ToolsChange")
 
@@ -80,6 +81,8 @@ class Handlers:
     """What `elicitation` can show: forms, pages, or both. Servers are told."""
     elicitation_completed: Callable[[ElicitationCompleted], Awaitable[None] | None] | None = None
     """Hears that a person is done with a page."""
+    task: OnTask | None = None
+    """Hears of each call that a server makes a task of, when it begins and whenever its status changes."""
     sampling: OnSampling | None = None
     """Answers for a model when servers want the word of one. None: servers are told that there is none."""
     roots: Roots | Callable[[], Awaitable[Roots] | Roots] | None = None

@@ -302,6 +302,8 @@ class CallAnswers:
     """The answers by the server's names for its questions, as JSON."""
     rounds: int = 0
     """How many times the server has asked so far."""
+    task: str | None = field(default=None, repr=False)
+    """The task that the server made of the call; None where it made none."""
 
 
 class Caller(Protocol):

@@ -51,7 +51,9 @@ class Wire:
     def rewrite(self, key: str = "wire", **script: Any) -> None:
         """Change what a server that is running answers from now on."""
         path = self._folder / f"{key}.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), **script}))
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps({**json.loads(path.read_text()), **script}))
+        fresh.replace(path)  # in one step: the server may be reading it
 
     def _ledger(self, key: str) -> Path:
         return self._folder / f"{key}.ledger"

@@ -35,6 +35,8 @@ class PendingCall:
     """The server's own state, opaque; None without one."""
     rounds: int = 1
     """How many times the server has asked so far."""
+    task: str | None = field(default=None, repr=False)
+    """The task that the server made of the call; None where it made none."""
 
     @property
     def questions(self) -> dict[str, ElicitationRequest]:
@@ -58,7 +60,9 @@ class PendingCall:
         fresh = {
             name: written(check_answer(request, answers[name])) for name, request in self.questions.items()
         }
-        return CallAnswers(state=self.state, responses={**self.responses, **fresh}, rounds=self.rounds)
+        return CallAnswers(
+            state=self.state, responses={**self.responses, **fresh}, rounds=self.rounds, task=self.task
+        )
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON; it holds the server's state, so treat it as you treat the conversation."""
@@ -69,6 +73,7 @@ class PendingCall:
             "responses": {name: dict(response) for name, response in self.responses.items()},
             "state": self.state,
             "rounds": self.rounds,
+            "task": self.task,
         }
 
     @classmethod

@@ -1,8 +1,8 @@
 """One process of an agent that is interrupted: LangGraph, with its state in an SQLite file.
 
-Run as `python langgraph_process.py sync|async DATABASE LEDGER PROTOCOL CALLS [RESUME]`, where CALLS are the
-model's tool calls and RESUME a list of answers, one for each interrupt, as JSON; without it the run begins.
-Prints the interrupts and what the tools said, as JSON.
+Run as `python langgraph_process.py sync|async DATABASE SERVER PROTOCOL CALLS [RESUME]`, where CALLS are the
+model's tool calls, SERVER is an address or "stdio", and RESUME is a list of answers, one for each interrupt, as
+JSON; without it the run begins. Prints the interrupts and what the tools said, as JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from mcp_adapters import Handlers, Pause, StdioServer, Toolbox
+from mcp_adapters import Handlers, HttpServer, Pause, StdioServer, Toolbox
 
 from ..test_langchain import ScriptedModel, calling
 
@@ -27,9 +27,11 @@ HERE = Path(__file__).parent
 CONFIG: Any = {"configurable": {"thread_id": "one"}}
 
 
-def toolbox(ledger: str, protocol: Any) -> Toolbox:
-    server = StdioServer(
-        command=sys.executable, args=[str(HERE / "asking_server.py"), ledger], protocol=protocol
+def toolbox(where: str, protocol: Any) -> Toolbox:
+    server = (
+        HttpServer(url=where, protocol=protocol)
+        if where != "stdio"
+        else StdioServer(command=sys.executable, args=[str(HERE / "asking_server.py")], protocol=protocol)
     )
     return Toolbox({"s": server}, handlers=Handlers(elicitation=Pause()))
 
@@ -52,24 +54,24 @@ def told(result: Any) -> str:
     )
 
 
-def run(database: str, ledger: str, protocol: str, model: ScriptedModel, resume: list[Any] | None) -> str:
-    with SqliteSaver.from_conn_string(database) as saver, toolbox(ledger, protocol) as box:
+def run(database: str, where: str, protocol: str, model: ScriptedModel, resume: list[Any] | None) -> str:
+    with SqliteSaver.from_conn_string(database) as saver, toolbox(where, protocol) as box:
         agent = create_agent(model, box.to("langchain"), checkpointer=saver)
         return told(agent.invoke(question(agent.get_state(CONFIG), resume), CONFIG))
 
 
 async def arun(
-    database: str, ledger: str, protocol: str, model: ScriptedModel, resume: list[Any] | None
+    database: str, where: str, protocol: str, model: ScriptedModel, resume: list[Any] | None
 ) -> str:
-    async with AsyncSqliteSaver.from_conn_string(database) as saver, toolbox(ledger, protocol) as box:
+    async with AsyncSqliteSaver.from_conn_string(database) as saver, toolbox(where, protocol) as box:
         agent = create_agent(model, box.to("langchain"), checkpointer=saver)
         return told(await agent.ainvoke(question(await agent.aget_state(CONFIG), resume), CONFIG))
 
 
 def main() -> None:
-    how, database, ledger, protocol, calls, *more = sys.argv[1:]
+    how, database, where, protocol, calls, *more = sys.argv[1:]
     model = ScriptedModel(script=[calling(*json.loads(calls)), AIMessage("done")])
-    given = (database, ledger, protocol, model, json.loads(more[0]) if more else None)
+    given = (database, where, protocol, model, json.loads(more[0]) if more else None)
     print(run(*given) if how == "sync" else asyncio.run(arun(*given)))
 
 

@@ -1,8 +1,9 @@
 """One process of an agent that waits for the person: LlamaIndex, with its context as JSON in a file.
 
-Run as `python llamaindex_process.py CONTEXT LEDGER PROTOCOL CALLS [ANSWERS]`, where CALLS are the model's
-tool calls and ANSWERS a list with one for each question, in the order of their messages; without it the run
-begins. Prints the questions and what the tools said, as JSON. ANSWERS end the run if no question is left.
+Run as `python llamaindex_process.py agent|workflow CONTEXT SERVER PROTOCOL CALLS [ANSWERS]`, where CALLS are the
+model's tool calls, SERVER is an address or "stdio", and ANSWERS is a list with one for each question, in the order
+of their messages; without it the run begins. Prints the questions and what the tools said, as JSON. ANSWERS end the
+run if no question is left.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context, JsonSerializer, StopEvent
 
-from mcp_adapters import Handlers, Pause, StdioServer, Toolbox
+from mcp_adapters import Handlers, HttpServer, Pause, StdioServer, Toolbox
 from mcp_adapters_llamaindex import McpAnswerEvent, McpQuestionEvent
 
 from ..test_llamaindex import scripted
@@ -26,17 +27,19 @@ from ..test_llamaindex import scripted
 HERE = Path(__file__).parent
 
 
-def toolbox(ledger: str, protocol: Any) -> Toolbox:
-    server = StdioServer(
-        command=sys.executable, args=[str(HERE / "asking_server.py"), ledger], protocol=protocol
+def toolbox(where: str, protocol: Any) -> Toolbox:
+    server = (
+        HttpServer(url=where, protocol=protocol)
+        if where != "stdio"
+        else StdioServer(command=sys.executable, args=[str(HERE / "asking_server.py")], protocol=protocol)
     )
     return Toolbox({"s": server}, handlers=Handlers(elicitation=Pause()))
 
 
 async def run(
-    kind: str, file: Path, ledger: str, protocol: str, calls: list[Any], answers: list[Any] | None
+    kind: str, file: Path, where: str, protocol: str, calls: list[Any], answers: list[Any] | None
 ) -> dict[str, Any]:
-    async with toolbox(ledger, protocol) as box:
+    async with toolbox(where, protocol) as box:
         agent: Any = FunctionAgent(
             name="a", description="d", tools=box.to("llamaindex"), llm=scripted(calls), streaming=False
         )
@@ -89,9 +92,9 @@ async def store(handler: Any, file: Path, questions: list[McpQuestionEvent]) -> 
 
 
 def main() -> None:
-    kind, file, ledger, protocol, calls, *more = sys.argv[1:]
+    kind, file, where, protocol, calls, *more = sys.argv[1:]
     answers = json.loads(more[0]) if more else None
-    print(json.dumps(asyncio.run(run(kind, Path(file), ledger, protocol, json.loads(calls), answers))))
+    print(json.dumps(asyncio.run(run(kind, Path(file), where, protocol, json.loads(calls), answers))))
 
 
 if __name__ == "__main__":

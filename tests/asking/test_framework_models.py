@@ -216,9 +216,7 @@ def test_a_server_gets_the_word_of_the_framework_s_model(
 ) -> None:
     model = Model(says=AIMessage("Blue.", response_metadata={"model": "m1", "stop_reason": "end_turn"}))
     handler: Any = sampling(model) if framework == "langchain" else llamaindex_sampling(MockLLM())
-    server = StdioServer(
-        command=sys.executable, args=[str(ASKING_SERVER), str(tmp_path / "ledger")], protocol=protocol
-    )
+    server = StdioServer(command=sys.executable, args=[str(ASKING_SERVER)], protocol=protocol)
     with Toolbox({"s": server}, handlers=Handlers(sampling=handler)) as toolbox:
         text = toolbox.call("s_describe", {"topic": "The sky."}).text
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,54 +18,52 @@ from mcp_adapters import CallNext, CallRequest, Handlers, Pause, Toolbox, ToolRe
 from ..conftest import Wire, tool
 from ..test_elicitation import FORM, PAGE
 from ..test_langchain import ScriptedModel, calling, said_by_tools
+from .warm import Programs, programs
 
-ROOT = Path(__file__).parents[2]
 YES = {"action": "accept", "content": {"sure": True}}
 NO = {"action": "decline"}
 
 
-def process(module: str, *arguments: str) -> dict[str, Any]:
-    """What a process of its own prints."""
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", f"tests.asking.{module}", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+@pytest.fixture(scope="module")
+def process() -> Iterator[Programs]:
+    with programs("langgraph_process") as ready:
+        yield ready
 
 
-@pytest.mark.parametrize("how", ["sync", "async"])
-def test_another_process_resumes_and_the_tool_has_its_effect_once(tmp_path: Path, how: str) -> None:
-    calls = json.dumps([("s_erase", {"path": "/a"}), ("s_erase", {"path": "/b"})])
-    given = (how, str(tmp_path / "state.db"), str(tmp_path / "ledger"), "auto", calls)
+@pytest.mark.parametrize(("how", "over"), [("sync", "stdio"), ("async", "http")])
+def test_another_process_resumes_and_the_tool_has_its_effect_once(
+    process: Programs, asking_url: str, tmp_path: Path, how: str, over: str
+) -> None:
+    """Over stdio another process of the server, too."""
+    calls = json.dumps([("s_erase", {"path": str(tmp_path / name)}) for name in "ab"])
+    where = asking_url if over == "http" else "stdio"
+    given = (how, str(tmp_path / "state.db"), where, "auto", calls)
     begun = process("langgraph_process", *given)
     resumed = process("langgraph_process", *given, json.dumps([YES, NO]))
 
     assert [(one["type"], one["server"], one["tool"], one["message"]) for one in begun["interrupts"]] == [
-        ("mcp_elicitation", "s", "erase", "Erase /a?"),
-        ("mcp_elicitation", "s", "erase", "Erase /b?"),
+        ("mcp_elicitation", "s", "erase", "Erase a?"),
+        ("mcp_elicitation", "s", "erase", "Erase b?"),
     ]
     assert begun["said"] == []
     assert resumed["interrupts"] == []
-    assert resumed["said"] == [["/a is gone", "success"], ["/b stays", "success"]]
+    assert resumed["said"] == [["a is gone", "success"], ["b stays", "success"]]
     assert resumed["last"] == "done"
     assert sorted((tmp_path / "ledger").read_text().splitlines()) == [
-        "calls /a",
-        "calls /b",
-        "erased /a",
-        "goes on with /a",
-        "goes on with /b",
+        "calls a",
+        "calls b",
+        "erased a",
+        "goes on with a",
+        "goes on with b",
     ]
 
 
-def test_every_question_of_a_call_is_an_interrupt_and_a_process_of_its_own(tmp_path: Path) -> None:
+def test_every_question_of_a_call_is_an_interrupt_and_a_process_of_its_own(
+    process: Programs, asking_url: str, tmp_path: Path
+) -> None:
     """Also an answer that does not fit: it is asked for again with the reason."""
-    calls = json.dumps([("s_greet", {"path": "/a"})])
-    given = ("sync", str(tmp_path / "state.db"), str(tmp_path / "ledger"), "auto", calls)
+    calls = json.dumps([("s_greet", {"path": str(tmp_path / "a")})])
+    given = ("sync", str(tmp_path / "state.db"), asking_url, "auto", calls)
     steps = [process("langgraph_process", *given)]
     for answer in (
         {"action": "accept", "content": {"name": "A"}},
@@ -78,27 +75,29 @@ def test_every_question_of_a_call_is_an_interrupt_and_a_process_of_its_own(tmp_p
     assert [[one["message"] for one in step["interrupts"]] for step in steps] == [
         ["What is your name?"],
         ["What is your name?"],
-        ["Erase /a?"],
+        ["Erase a?"],
         [],
     ]
     assert "/name" in steps[1]["interrupts"][0]["problem"]
     assert steps[-1]["said"] == [["Ada True", "success"]]
     assert (tmp_path / "ledger").read_text().splitlines() == [
-        "calls /a",
-        "goes on with /a",
-        "named Ada /a True",
+        "calls a",
+        "goes on with a",
+        "named Ada a",
     ]
 
 
-def test_a_server_of_the_handshake_years_is_told_that_nobody_is_there(tmp_path: Path) -> None:
+def test_a_server_of_the_handshake_years_is_told_that_nobody_is_there(
+    process: Programs, asking_url: str, tmp_path: Path
+) -> None:
     """It keeps its call open while it waits; a graph that is interrupted cannot."""
-    calls = json.dumps([("s_erase", {"path": "/a"})])
-    given = ("sync", str(tmp_path / "state.db"), str(tmp_path / "ledger"), "legacy", calls)
+    calls = json.dumps([("s_erase", {"path": str(tmp_path / "a")})])
+    given = ("sync", str(tmp_path / "state.db"), asking_url, "legacy", calls)
     done = process("langgraph_process", *given)
 
     assert (done["interrupts"], done["last"]) == ([], "done")
     assert [status for _, status in done["said"]] == ["error"]
-    assert (tmp_path / "ledger").read_text().splitlines() == ["calls /a"]
+    assert (tmp_path / "ledger").read_text().splitlines() == ["calls a"]
 
 
 CONFIG: Any = {"configurable": {"thread_id": "1"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,41 +17,56 @@ from mcp_adapters_llamaindex import McpAnswerEvent, McpQuestionEvent
 from ..conftest import Wire, tool
 from ..test_elicitation import FORM, PAGE
 from ..test_llamaindex import scripted
-from .test_langgraph import NO, YES, process
+from .test_langgraph import NO, YES
+from .warm import Programs, programs
 
 
-@pytest.mark.parametrize("kind", ["agent", "workflow"])
-def test_another_process_resumes_and_the_tool_has_its_effect_once(tmp_path: Path, kind: str) -> None:
-    calls = json.dumps([("s_erase", {"path": "/a"})])
-    given = (kind, str(tmp_path / "context.json"), str(tmp_path / "ledger"), "auto", calls)
+@pytest.fixture(scope="module")
+def process() -> Iterator[Programs]:
+    with programs("llamaindex_process") as ready:
+        yield ready
+
+
+@pytest.mark.parametrize(("kind", "over"), [("agent", "stdio"), ("workflow", "http")])
+def test_another_process_resumes_and_the_tool_has_its_effect_once(
+    process: Programs, asking_url: str, tmp_path: Path, kind: str, over: str
+) -> None:
+    """Over stdio another process of the server, too."""
+    where = asking_url if over == "http" else "stdio"
+    calls = json.dumps([("s_erase", {"path": str(tmp_path / "a")})])
+    given = (kind, str(tmp_path / "context.json"), where, "auto", calls)
     begun = process("llamaindex_process", *given)
     resumed = process("llamaindex_process", *given, json.dumps([YES]))
 
     assert [(one["server"], one["tool"], one["message"]) for one in begun["questions"]] == [
-        ("s", "erase", "Erase /a?")
+        ("s", "erase", "Erase a?")
     ]
-    assert (resumed["said"], resumed["last"]) == ([["/a is gone", False]], "done")
-    assert (tmp_path / "ledger").read_text().splitlines() == ["calls /a", "goes on with /a", "erased /a"]
+    assert (resumed["said"], resumed["last"]) == ([["a is gone", False]], "done")
+    assert (tmp_path / "ledger").read_text().splitlines() == ["calls a", "goes on with a", "erased a"]
 
 
-@pytest.mark.parametrize("paths", [("/a", "/b"), ("/a", "/a")])
-def test_two_calls_at_once_each_get_their_own_answer(tmp_path: Path, paths: tuple[str, str]) -> None:
+@pytest.mark.parametrize("names", ["ab", "aa"])
+def test_two_calls_at_once_each_get_their_own_answer(
+    process: Programs, asking_url: str, tmp_path: Path, names: str
+) -> None:
     """Also when both answers come before LlamaIndex knows again who waits for which."""
-    calls = json.dumps([("s_erase", {"path": path}) for path in paths])
-    given = ("agent", str(tmp_path / "context.json"), str(tmp_path / "ledger"), "auto", calls)
+    calls = json.dumps([("s_erase", {"path": str(tmp_path / name)}) for name in names])
+    given = ("agent", str(tmp_path / "context.json"), asking_url, "auto", calls)
     process("llamaindex_process", *given)
     resumed = process("llamaindex_process", *given, json.dumps([YES, NO]))
 
-    assert sorted(resumed["said"]) == sorted([["/a is gone", False], [f"{paths[1]} stays", False]])
+    assert sorted(resumed["said"]) == sorted([["a is gone", False], [f"{names[1]} stays", False]])
     ledger = (tmp_path / "ledger").read_text().splitlines()
-    assert [line for line in ledger if line.startswith("erased")] == ["erased /a"]
+    assert [line for line in ledger if line.startswith("erased")] == ["erased a"]
     assert sorted(line.split()[0] for line in ledger) == ["calls", "calls", "erased", "goes", "goes"]
 
 
-def test_every_question_of_a_call_can_be_answered_in_a_process_of_its_own(tmp_path: Path) -> None:
+def test_every_question_of_a_call_can_be_answered_in_a_process_of_its_own(
+    process: Programs, asking_url: str, tmp_path: Path
+) -> None:
     """Also an answer that does not fit: it is asked for again with the reason."""
-    calls = json.dumps([("s_greet", {"path": "/a"})])
-    given = ("agent", str(tmp_path / "context.json"), str(tmp_path / "ledger"), "auto", calls)
+    calls = json.dumps([("s_greet", {"path": str(tmp_path / "a")})])
+    given = ("agent", str(tmp_path / "context.json"), asking_url, "auto", calls)
     steps = [process("llamaindex_process", *given)]
     for answer in (
         {"action": "accept", "content": {"name": "A"}},
@@ -62,21 +78,23 @@ def test_every_question_of_a_call_can_be_answered_in_a_process_of_its_own(tmp_pa
     assert [[one["message"] for one in step["questions"]] for step in steps] == [
         ["What is your name?"],
         ["What is your name?"],
-        ["Erase /a?"],
+        ["Erase a?"],
         [],
     ]
     assert "/name" in steps[1]["questions"][0]["problem"]
     assert steps[-1]["said"] == [["Ada True", False]]
     assert (tmp_path / "ledger").read_text().splitlines() == [
-        "calls /a",
-        "goes on with /a",
-        "named Ada /a True",
+        "calls a",
+        "goes on with a",
+        "named Ada a",
     ]
 
 
-def test_a_server_of_the_handshake_years_is_told_that_nobody_is_there(tmp_path: Path) -> None:
-    calls = json.dumps([("s_erase", {"path": "/a"})])
-    given = ("agent", str(tmp_path / "context.json"), str(tmp_path / "ledger"), "legacy", calls)
+def test_a_server_of_the_handshake_years_is_told_that_nobody_is_there(
+    process: Programs, asking_url: str, tmp_path: Path
+) -> None:
+    calls = json.dumps([("s_erase", {"path": str(tmp_path / "a")})])
+    given = ("agent", str(tmp_path / "context.json"), asking_url, "legacy", calls)
     done = process("llamaindex_process", *given)
 
     assert (done["questions"], done["last"]) == ([], "done")

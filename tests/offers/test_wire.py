@@ -11,6 +11,10 @@ from mcp_adapters import (
     ConfigError,
     ConnectionLostError,
     DiscoveryError,
+    ElicitationAnswer,
+    Handlers,
+    McpAdaptersError,
+    Pause,
     ProtocolError,
     RequestError,
     ResourceNotFoundError,
@@ -21,6 +25,7 @@ from mcp_adapters import (
 from mcp_adapters.errors import PromptNotFoundError, RequestTimeoutError
 
 from ..conftest import Wire
+from ..test_elicitation import FORM
 
 OFFERS = {"resources": {"subscribe": True}, "prompts": {}, "completions": {}}
 ERAS = pytest.mark.parametrize("era", ["handshake", "modern"])
@@ -219,11 +224,59 @@ def test_a_server_that_does_not_answer_is_an_error_in_time(wire: Wire) -> None:
     assert (caught.value.timeout, caught.value.uri, wire.starts()) == (0.2, "a://1", 1)
 
 
-def test_a_server_that_asks_for_input_is_a_clear_error(wire: Wire) -> None:
-    asks = ok(resultType="input_required", requestState="s", inputRequests={})
-    with Toolbox({"w": offering(wire, era="modern", replies={"resources__read": [asks]})}) as toolbox:
-        with pytest.raises(ProtocolError, match="asks for input"):
-            toolbox.read_resource("a://1")
+ASKS = ok(
+    resultType="input_required",
+    requestState="s1",
+    inputRequests={"q": {"method": "elicitation/create", "params": FORM}},
+)
+YES = ElicitationAnswer(action="accept", content={"sure": True})
+
+
+def asked_about(wire: Wire, kind: str, *replies: Any, **options: Any) -> tuple[Any, list[Any]]:
+    """What comes of reading a resource or getting a prompt, and what was sent for it."""
+    method = {"resource": "resources/read", "prompt": "prompts/get"}[kind]
+    server = offering(wire, era="modern", replies={method.replace("/", "__"): list(replies)})
+    with Toolbox({"w": server}, **options) as toolbox:
+        try:
+            outcome: Any = (
+                toolbox.read_resource("a://1").parts
+                if kind == "resource"
+                else toolbox.get_prompt("p", {"a": "1"}).messages
+            )
+        except McpAdaptersError as error:
+            outcome = error
+    sent = [event["params"] for event in wire.events() if event.get("method") == method]
+    return outcome, [{name: value for name, value in one.items() if name != "_meta"} for one in sent]
+
+
+@pytest.mark.parametrize("kind", ["resource", "prompt"])
+def test_what_is_asked_for_a_resource_or_a_prompt_is_answered(wire: Wire, kind: str) -> None:
+    again = ok(**{**ASKS["result"], "requestState": "s2"})
+    done = ok(contents=[]) if kind == "resource" else ok(messages=[])
+    outcome, sent = asked_about(wire, kind, ASKS, again, done, handlers=Handlers(elicitation=lambda _: YES))
+
+    first = {"uri": "a://1"} if kind == "resource" else {"name": "p", "arguments": {"a": "1"}}
+    said = {"inputResponses": {"q": {"action": "accept", "content": {"sure": True}}}}
+    assert outcome == ()
+    assert sent == [first, {**first, **said, "requestState": "s1"}, {**first, **said, "requestState": "s2"}]
+
+
+@pytest.mark.parametrize("kind", ["resource", "prompt"])
+@pytest.mark.parametrize(
+    ("handlers", "error", "words"),
+    [
+        (None, ProtocolError, "asks for input"),
+        (Handlers(elicitation=Pause()), RequestError, "did not get"),
+        (Handlers(elicitation=lambda _: YES), ProtocolError, "10 times"),
+    ],
+)
+def test_what_nobody_answers_or_is_asked_for_ever_is_a_clear_error(
+    wire: Wire, kind: str, handlers: Handlers | None, error: type[Exception], words: str
+) -> None:
+    outcome, _ = asked_about(wire, kind, ASKS, handlers=handlers)
+
+    assert type(outcome) is error
+    assert words in str(outcome)
 
 
 def test_where_no_server_is_named_the_one_that_lists_the_thing_is_asked(wire: Wire) -> None:
