@@ -11,7 +11,7 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent
 from pydantic import ValidationError
 
-from mcp_adapters.results import read_result
+from mcp_adapters.results import StructuredMode, read_result
 from mcp_adapters.spec import ToolResult
 
 __all__ = ("from_official", "to_official")
@@ -38,6 +38,8 @@ def to_official(result: ToolResult) -> CallToolResult:
     )
 
 
-def from_official(result: CallToolResult) -> ToolResult:
-    """Read the SDK's result, such as one that an interceptor made."""
-    return read_result(result.model_dump(by_alias=True, mode="json", exclude_none=True))
+def from_official(result: CallToolResult, *, structured: StructuredMode = "auto") -> ToolResult:
+    """Read the SDK's result, such as one that an interceptor made; `structured` as in `read_result`."""
+    return read_result(
+        result.model_dump(by_alias=True, mode="json", exclude_none=True), structured=structured
+    )

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from langchain_core.tools import BaseTool
 
-from mcp_adapters import ConfigError, Handlers, NamePolicy, StdioServer, Tool, Toolbox, load_servers
-from mcp_adapters.asking import Pause
+from mcp_adapters import ConfigError, Handlers, NamePolicy, Pause, StdioServer, Tool, Toolbox, load_servers
 from mcp_adapters_langchain.compat._interceptors import around
 from mcp_adapters_langchain.compat._keeping import Kept
 from mcp_adapters_langchain.compat._tools import CompatTool, Ways
@@ -47,8 +47,11 @@ class MCPAdapter:
 
     def __init__(self, target: Any, **options: Any) -> None:
         self._servers = _servers(target)
-        self._options: dict[str, Any] = {"handlers": Handlers(elicitation=Pause()), **options}
+        handlers = Handlers(elicitation=Pause())
+        self._options: dict[str, Any] = {"handlers": handlers, "structured": "never", **options}
         self._kept: Kept | None = None
+        self._let_go: Callable[[], Kept | None] = _nothing
+        """Gives what the adapter does not hold itself any more, as long as a tool does."""
 
     @property
     def client(self) -> Toolbox:
@@ -56,6 +59,7 @@ class MCPAdapter:
         return self._keep().toolbox
 
     def _keep(self) -> Kept:
+        self._kept = self._kept or self._let_go()
         if self._kept is None:
             # One server's tools have their own names, as there.
             names = NamePolicy(prefix="always" if len(self._servers) > 1 else "never")
@@ -65,7 +69,7 @@ class MCPAdapter:
 
     async def aclose(self) -> None:
         """Stop every server; the tools that were given out do not work any more."""
-        kept, self._kept = self._kept, None
+        kept, self._kept = self._kept or self._let_go(), None
         if kept is not None:
             await kept.toolbox.aclose()
 
@@ -77,7 +81,8 @@ class MCPAdapter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Let go of the servers; they run as long as a tool of theirs is held."""
-        self._kept = None
+        if self._kept is not None:
+            self._let_go, self._kept = weakref.ref(self._kept), None
 
     async def list_tools(self, *, cache_mode: Literal["use", "refresh", "bypass"] = "use") -> list[BaseTool]:
         """The tools as LangChain tools.
@@ -101,6 +106,10 @@ class MCPAdapter:
         ways = Ways(kept=kept, server_name=tool.server, raises=tool.on_tool_error == "raise")
         about = {"mcp": {"tool": _about(tool), "server": kept.toolbox.status[tool.server].server_info}}
         return CompatTool.made(tool, ways, lambda _: None, metadata=about)
+
+
+def _nothing() -> None:
+    """There is nothing yet."""
 
 
 def _servers(target: Any) -> dict[str, Any]:

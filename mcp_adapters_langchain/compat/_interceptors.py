@@ -147,7 +147,7 @@ class _Call:
         if isinstance(answer, ToolOutputMixin):
             return NativeResult(text="answered by an interceptor", native=answer)
         if hasattr(answer, "model_dump"):
-            return from_official(answer)
+            return from_official(answer, structured="never")
         raise TypeError(
             f"an interceptor around {self.request.tool!r} returned a {type(answer).__name__}; return what "
             "the handler gave, a CallToolResult, a ToolMessage or a Command"

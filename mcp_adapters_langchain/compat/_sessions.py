@@ -36,6 +36,7 @@ def new_toolbox(
 ) -> Toolbox:
     """Make a toolbox for servers as langchain-mcp-adapters describes them; not opened yet."""
     options.setdefault("log_level", None if callbacks.on_logging_message is None else "debug")
+    options.setdefault("structured", "never")  # it is for the program there, in the artifact
     return Toolbox(
         {name: readable(name, connection) for name, connection in connections.items()},
         names=names,
