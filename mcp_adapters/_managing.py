@@ -24,24 +24,31 @@ class Managing:
         """A server as the engine takes it, from whatever form the user gave."""
         raise NotImplementedError
 
-    def refresh(self) -> ToolsChange:
-        """List every server's tools again; tools keep the names that they once got.
+    def refresh(self, *, server: str | None = None) -> ToolsChange:
+        """List servers' tools again; tools keep the names that they once got.
 
         Servers that announce changes are listed again by themselves.
+
+        Args:
+            server: The key of the only server to list; None means all.
 
         Returns:
             What is different now, by exposed name.
 
         Raises:
             ServerError, ToolboxLoadError: As `open`; the tools then stay as they were.
+            ConfigError: There is no such server, or it is disabled.
             ToolboxClosedError: The toolbox is not open.
 
         """
-        return portal().run(self._engine.refresh)
+        return portal().run(self._engine.refresh, self._only(server))
 
-    async def arefresh(self) -> ToolsChange:
-        """List every server's tools again; as `refresh`."""
-        return await portal().arun(self._engine.refresh)
+    async def arefresh(self, *, server: str | None = None) -> ToolsChange:
+        """List servers' tools again; as `refresh`."""
+        return await portal().arun(self._engine.refresh, self._only(server))
+
+    def _only(self, server: str | None) -> list[str] | None:
+        return None if server is None else [one.key for one in self._engine.chosen(server)]
 
     def add(self, key: str, server: Any) -> ToolsChange:
         """Start one more server; when it cannot be used, everything stays as it was.

@@ -8,7 +8,7 @@ can act on (a failed tool, wrong arguments, a lost connection, a timeout) comes 
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import ensure_config
@@ -19,6 +19,7 @@ from mcp_adapters import (
     CallAnswers,
     InputRequiredError,
     McpAdaptersError,
+    OnProgress,
     ProtocolError,
     ServerError,
     Tool,
@@ -58,7 +59,7 @@ class McpTool(BaseTool):
     _tool: Tool = PrivateAttr()
 
     @classmethod
-    def of(cls, tool: Tool, **options: Any) -> McpTool:
+    def of(cls, tool: Tool, **options: Any) -> Self:
         """Make a LangChain tool of an MCP tool.
 
         Args:
@@ -94,7 +95,7 @@ class McpTool(BaseTool):
 
     # Positional-only: a tool may have arguments called "self", "config" or "run_manager".
     def _run(self, /, **arguments: Any) -> tuple[Any, Any]:
-        context, report = _context(), reporter()
+        context, report = self._call_context(), self._reporter()
 
         def send(resume: CallAnswers | None) -> tuple[Any, Any]:
             try:
@@ -108,7 +109,7 @@ class McpTool(BaseTool):
         return completed(send, _call_id.get()) if waits else send(None)
 
     async def _arun(self, /, **arguments: Any) -> tuple[Any, Any]:
-        context, report = _context(), areporter()
+        context, report = self._call_context(), self._areporter()
 
         async def send(resume: CallAnswers | None) -> tuple[Any, Any]:
             try:
@@ -121,21 +122,37 @@ class McpTool(BaseTool):
         waits = self._tool.pauses and in_graph()
         return await (acompleted(send, _call_id.get()) if waits else send(None))
 
+    def _call_context(self) -> dict[str, Any]:
+        return _context()
+
+    def _reporter(self) -> OnProgress | None:
+        return reporter()
+
+    def _areporter(self) -> OnProgress | None:
+        return areporter()
+
+    @property
+    def _raises(self) -> bool:
+        return self._tool.on_tool_error == "raise"
+
     def _answer(self, result: ToolResult) -> tuple[Any, Any]:
-        artifact = to_artifact(result)
+        artifact = self._artifact(result)
         return self._error_message(result, artifact) if result.is_error else (self._content(result), artifact)
 
     def _content(self, result: ToolResult) -> Any:
         return to_content(result, max_chars=self._tool.max_result_chars)
 
+    def _artifact(self, result: ToolResult) -> dict[str, Any]:
+        return to_artifact(result)
+
     def _failure(self, error: McpAdaptersError, *, waits: bool) -> tuple[Any, Any]:
         if waits and isinstance(error, InputRequiredError):
             raise error
-        if self._tool.on_tool_error == "raise":
+        if self._raises:
             raise ToolException(error_text(error)) from error
         result = failed_result(error)
         told = {"error": type(error).__name__, "message": result.text}
-        return self._error_message(result, {**to_artifact(result), **told})
+        return self._error_message(result, {**self._artifact(result), **told})
 
     def _error_message(self, result: ToolResult, artifact: dict[str, Any]) -> tuple[Any, Any]:
         """The failed call as LangChain knows it; without a call id there is no message to make."""
