@@ -28,6 +28,7 @@ EXTENSION = "io.modelcontextprotocol/tasks"
 """What clients and servers of protocol 2026-07-28 call it."""
 
 TaskStatus: TypeAlias = Literal["working", "input_required", "completed", "failed", "cancelled"]
+"""Where a task stands; the last three are ends. `input_required`: the server waits for an answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,13 @@ OnTask: TypeAlias = Callable[[TaskState], Awaitable[None] | None]
 
 
 def read_task(server: str, tool: str, raw: Mapping[str, Any]) -> TaskState:
-    """What a server says of a task, in either protocol's words.
+    """Read what a server says of a task, in either protocol's words.
+
+    Args:
+        server: The server's key in the configuration.
+        tool: The server's own name for the tool that the task is a call of.
+        raw: The task as the server sent it: `ttlMs` and `pollIntervalMs` in 2026-07-28's extension, `ttl` and
+            `pollInterval` in 2025-11-25, all in milliseconds. What is not a number is taken as not said.
 
     Raises:
         ValueError: It is not of the protocol.

@@ -137,7 +137,7 @@ def test_closing_while_an_attempt_is_put_off_starts_nothing_any_more(
 
 async def test_a_server_that_stays_away_for_ever_is_put_off_by_no_more_than_the_longest_pause() -> None:
     heard = Heard()
-    observer = SimpleNamespace(state_changed=lambda *_: heard("state"))
+    observer = SimpleNamespace(state_changed=lambda *_: heard("state"), task_changed=heard)
     connection = _connection.Connection(
         "away",
         StdioServer(command="x"),

@@ -150,6 +150,6 @@ async def load_mcp_server_info(
     callbacks: Callbacks | None = None,
     server_name: str | None = None,
 ) -> ServerStatus:
-    """What is known of a server: name and version, instructions, protocol version; arguments as above."""
+    """What is known of a server: name, version, instructions, protocol; arguments as `load_mcp_tools`."""
     async with _open(session, connection, callbacks, server_name) as one:
         return one.toolbox.status[one.server_name]
