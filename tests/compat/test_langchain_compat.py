@@ -813,15 +813,20 @@ async def test_an_argument_that_is_called_runtime_reaches_the_server(wire: Wire,
 @pytest.mark.parametrize("sync", [False, True])
 async def test_progress_is_told_with_server_and_tool(sync: bool) -> None:
     heard: list[Any] = []
+    both = asyncio.Event()
 
     async def on_progress(progress: float, total: Any, message: Any, context: CallbackContext) -> None:
         heard.append((progress, total, message, context))
+        if len(heard) == 2:
+            both.set()
 
     callbacks = Callbacks(on_progress=on_progress)
     async with MultiServerMCPClient({"math": math_server()}, callbacks=callbacks) as client:
         work = next(one for one in await client.get_tools() if one.name == "work")
         call = {"steps": 2}
         await (asyncio.to_thread(work.invoke, call) if sync else work.ainvoke(call))
+        async with asyncio.timeout(30):  # news may come after the result; a test must not wait for ever
+            await both.wait()
 
     context = CallbackContext(server_name="math", tool_name="work")
     assert heard == [(1, 2, "step 1", context), (2, 2, "step 2", context)]
