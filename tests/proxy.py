@@ -45,6 +45,7 @@ class Proxy:
         self.asked.append((method, target))
         self.heads.append(head)
         if not self._lets_through(head):
+            await reader.readexactly(_body_length(head))  # what is left unread would reset the connection
             writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
             return
         there = urlsplit(target if "://" in target else f"//{target}")
@@ -67,6 +68,11 @@ class Proxy:
             line for line in head.split("\r\n") if line.lower().startswith("proxy-authorization: basic ")
         ]
         return bool(given) and base64.b64decode(given[0].split(" ")[2]).decode().endswith(f":{self.password}")
+
+
+def _body_length(head: str) -> int:
+    lengths = [line[15:] for line in head.lower().split("\r\n") if line.startswith("content-length:")]
+    return int(lengths[0]) if lengths else 0
 
 
 async def _carry(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
