@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mcp_adapters._context import call_headers as call_headers
+    from mcp_adapters._keeping import Kept as Kept
     from mcp_adapters._supervision import ServerStatus as ServerStatus
     from mcp_adapters._tokens import (
         FileTokenStore as FileTokenStore,
@@ -344,6 +345,7 @@ if TYPE_CHECKING:
     )
 
 _HOME = {
+    "mcp_adapters._keeping": ("Kept",),
     "mcp_adapters._supervision": ("ServerStatus",),
     "mcp_adapters._context": ("call_headers",),
     "mcp_adapters._tokens": ("FileTokenStore", "KeyringTokenStore", "MemoryTokenStore", "TokenStore"),

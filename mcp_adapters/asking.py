@@ -194,6 +194,8 @@ class SamplingRequest:
     number: int = 1
     """How many times the server has asked for a model during this call, this one included. Where the call
     cannot be told: since the last time that no call was in flight."""
+    raw: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """The parameters as they came over the wire."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

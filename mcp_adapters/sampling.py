@@ -25,7 +25,7 @@ from mcp_adapters.asking import (
 from mcp_adapters.parts import read_parts
 from mcp_adapters.spec import AudioPart, ImagePart, TextPart, UnknownPart
 
-__all__ = ("Confirm", "read_sampling", "refused", "stop_reason", "write_sampling")
+__all__ = ("Confirm", "read_answer", "read_sampling", "refused", "stop_reason", "write_sampling")
 
 Confirm: TypeAlias = Callable[[SamplingRequest], Awaitable[bool] | bool]
 """Says whether a model may be asked; the place to show the request to a person."""
@@ -108,6 +108,7 @@ def read_sampling(
         tools=tuple(map(_tool, params.get("tools") or ())),
         tool_choice=_choice(params.get("toolChoice")),
         model_hints=_hints(params.get("modelPreferences")),
+        raw=params,
     )
 
 
@@ -169,6 +170,20 @@ def _hints(preferences: Any) -> tuple[str, ...]:
     hints = preferences.get("hints") if isinstance(preferences, Mapping) else None
     named = [hint.get("name") for hint in hints or () if isinstance(hint, Mapping)]
     return tuple(name for name in named if isinstance(name, str))
+
+
+def read_answer(raw: Mapping[str, Any]) -> SamplingAnswer:
+    """Read what a model said from the protocol's form, a `CreateMessageResult` as JSON.
+
+    Args:
+        raw: With `content` (one part or a list), `model` and, where known, `stopReason`.
+
+    """
+    content = raw.get("content")
+    entries = content if isinstance(content, list) else [content]
+    return SamplingAnswer(
+        content=tuple(map(_content, entries)), model=str(raw.get("model")), stop_reason=raw.get("stopReason")
+    )
 
 
 def write_sampling(request: SamplingRequest, answer: SamplingAnswer) -> dict[str, Any]:

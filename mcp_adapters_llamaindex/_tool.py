@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
@@ -52,11 +52,12 @@ class McpToolMetadata(ToolMetadata):
     Args:
         tool: The MCP tool.
         return_direct: Whether an agent ends with this tool's answer.
+        hidden: Names of arguments that models are not shown.
 
     """
 
-    def __init__(self, tool: Tool, *, return_direct: bool = False) -> None:
-        self._schema_json = tool.spec.model_json
+    def __init__(self, tool: Tool, *, return_direct: bool = False, hidden: Collection[str] = ()) -> None:
+        self._schema_json = _without(tool.spec.model_json, hidden)
         self._facade: type[BaseModel] | None = None
         self.name = tool.name
         self.description = _described(tool)
@@ -95,10 +96,19 @@ class McpTool(FunctionTool):
             `McpProgressEvent`. Such a tool needs an agent that gives its context to tools, as
             FunctionAgent, ReActAgent and AgentWorkflow do. So does a tool whose toolbox has
             `Handlers(elicitation=Pause())`: what its server asks the person is an `McpQuestionEvent`.
+        partial_params: Arguments that every call gets and that models are not shown, by the names that
+            the tool's schema has for models. What is given with a call comes before them.
 
     """
 
-    def __init__(self, tool: Tool, *, return_direct: bool = False, stream_progress: bool = False) -> None:
+    def __init__(
+        self,
+        tool: Tool,
+        *,
+        return_direct: bool = False,
+        stream_progress: bool = False,
+        partial_params: Mapping[str, Any] | None = None,
+    ) -> None:
         async def call_async(**arguments: Any) -> ToolOutput:
             return await self.acall(**arguments)
 
@@ -107,8 +117,9 @@ class McpTool(FunctionTool):
 
         call_async.__name__ = call_sync.__name__ = tool.name
         self._tool = tool
-        metadata = McpToolMetadata(tool, return_direct=return_direct)
-        super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata)
+        fixed = dict(partial_params or {})
+        metadata = McpToolMetadata(tool, return_direct=return_direct, hidden=fixed)
+        super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata, partial_params=fixed)
         self._stream_progress = stream_progress
         if stream_progress or tool.pauses:
             self.requires_context, self.ctx_param_name = True, _CONTEXT
@@ -117,6 +128,7 @@ class McpTool(FunctionTool):
         options = {
             "return_direct": self.metadata.return_direct,
             "stream_progress": self._stream_progress,
+            "partial_params": self.partial_params,
         }
         return _rebuilt, (self._tool, options)
 
@@ -134,7 +146,7 @@ class McpTool(FunctionTool):
         """Call the tool and wait.
 
         Args:
-            args: For the properties of the schema, in its order.
+            args: For the properties of the schema that models are shown, in its order.
             arguments: By name.
 
         Returns:
@@ -173,14 +185,15 @@ class McpTool(FunctionTool):
         return to_stream(agent) if self._stream_progress else None
 
     def _named(self, args: tuple[Any, ...], arguments: dict[str, Any]) -> dict[str, Any]:
+        fixed: dict[str, Any] = self.partial_params
         if not args:
-            return arguments
-        names = list(self._tool.model_schema["properties"])
+            return {**fixed, **arguments}
+        names = list(self.metadata.get_parameters_dict()["properties"])
         if len(args) > len(names):
             raise TypeError(
                 f"{self._tool.name} takes {len(names)} arguments, {len(args)} were given by position"
             )
-        return {**dict(zip(names, args, strict=False)), **arguments}
+        return {**fixed, **dict(zip(names, args, strict=False)), **arguments}
 
     def _answer(
         self, sent: Mapping[str, Any], result: ToolResult, error: McpAdaptersError | None = None
@@ -240,6 +253,17 @@ def _described(tool: Tool) -> str:
         return tool.description
     names = ", ".join(tool.model_schema["properties"])
     return f"{tool.name}({names})\n{tool.description}"
+
+
+def _without(schema_json: str, hidden: Collection[str]) -> str:
+    """A tool's schema without some of its properties."""
+    if not hidden:
+        return schema_json
+    schema = json.loads(schema_json)
+    schema["properties"] = {key: one for key, one in schema["properties"].items() if key not in hidden}
+    if "required" in schema:
+        schema["required"] = [key for key in schema["required"] if key not in hidden]
+    return json.dumps(schema)
 
 
 def facade(name: str, schema_json: str) -> type[BaseModel]:

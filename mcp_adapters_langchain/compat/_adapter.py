@@ -17,9 +17,18 @@ from typing import Any, Literal, Self
 
 from langchain_core.tools import BaseTool
 
-from mcp_adapters import ConfigError, Handlers, NamePolicy, Pause, StdioServer, Tool, Toolbox, load_servers
+from mcp_adapters import (
+    ConfigError,
+    Handlers,
+    Kept,
+    NamePolicy,
+    Pause,
+    StdioServer,
+    Tool,
+    Toolbox,
+    load_servers,
+)
 from mcp_adapters_langchain.compat._interceptors import around
-from mcp_adapters_langchain.compat._keeping import Kept
 from mcp_adapters_langchain.compat._tools import CompatTool, Ways
 
 __all__ = ("MCPAdapter",)

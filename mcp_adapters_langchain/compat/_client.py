@@ -16,13 +16,12 @@ from langchain_core.documents.base import Blob
 from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool
 
-from mcp_adapters import ConfigError, NamePolicy, ServerStatus, Toolbox
+from mcp_adapters import ConfigError, Kept, NamePolicy, ServerStatus, Toolbox
 from mcp_adapters_langchain._prompts import aprompt_messages
 from mcp_adapters_langchain._resources import aload_blobs
 from mcp_adapters_langchain.compat._callbacks import Callbacks
 from mcp_adapters_langchain.compat._connections import readable
 from mcp_adapters_langchain.compat._interceptors import ToolCallInterceptor
-from mcp_adapters_langchain.compat._keeping import Kept
 from mcp_adapters_langchain.compat._sessions import McpSession, natives, new_toolbox, texts
 from mcp_adapters_langchain.compat._tools import Ways
 

@@ -15,11 +15,10 @@ from typing import Any, TypedDict
 from langchain_core.tools import ToolException
 from pydantic import PrivateAttr
 
-from mcp_adapters import OnProgress, TextPart, Tool, ToolResult
+from mcp_adapters import Kept, OnProgress, TextPart, Tool, ToolResult
 from mcp_adapters_langchain._tool import McpTool
 from mcp_adapters_langchain.compat._callbacks import ProgressCallback, together
 from mcp_adapters_langchain.compat._interceptors import CALLS, NativeResult, Onion, ToolCallInterceptor
-from mcp_adapters_langchain.compat._keeping import Kept
 
 __all__ = ("CompatTool", "MCPToolArtifact", "Ways")
 

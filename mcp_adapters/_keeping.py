@@ -9,16 +9,16 @@ from __future__ import annotations
 import threading
 import weakref
 
-from mcp_adapters import Toolbox
+from mcp_adapters._toolbox import Toolbox
 
 __all__ = ("Kept",)
 
 
 class Kept:
-    """Holds a toolbox open.
+    """Holds a toolbox open for objects that have no end of their own, such as a list of tools.
 
     Args:
-        toolbox: Open, or to be opened.
+        toolbox: Open, or to be opened. It is closed when the last reference to this object is gone.
 
     """
 
