@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping
+from inspect import Parameter, Signature
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import BaseModel, ConfigDict
@@ -41,6 +43,9 @@ __all__ = ("McpTool", "McpToolMetadata", "McpToolSpec", "facade")
 
 _CONTEXT = "__mcp_adapters_context__"
 """The name under which an agent hands over its context; no argument of a tool has it."""
+
+_TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
+"""What the JSON types are in Python."""
 
 _FOR_THE_MODEL = (ToolError, ServerError, ProtocolError)
 """Failures that a model can read and act on."""
@@ -115,10 +120,12 @@ class McpTool(FunctionTool):
         def call_sync(**arguments: Any) -> ToolOutput:
             return self.call(**arguments)
 
-        call_async.__name__ = call_sync.__name__ = tool.name
         self._tool = tool
         fixed = dict(partial_params or {})
         metadata = McpToolMetadata(tool, return_direct=return_direct, hidden=fixed)
+        for function in (call_async, call_sync):  # agents that write code are told how to call it
+            function.__name__, function.__doc__ = tool.name, tool.description
+            function.__signature__ = _signature(metadata.get_parameters_dict())  # type: ignore[union-attr]
         super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata, partial_params=fixed)
         self._stream_progress = stream_progress
         if stream_progress or tool.pauses:
@@ -253,6 +260,23 @@ def _described(tool: Tool) -> str:
         return tool.description
     names = ", ".join(tool.model_schema["properties"])
     return f"{tool.name}({names})\n{tool.description}"
+
+
+def _signature(schema: Mapping[str, Any]) -> Signature:
+    """How a function with these arguments is called; names that Python cannot have are keys of `**`."""
+    required = schema.get("required", ())
+    named = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if name in required else None,
+            annotation=_TYPES.get(str(one.get("type")), Any),
+        )
+        for name, one in schema["properties"].items()
+        if name.isidentifier() and not iskeyword(name)
+    ]
+    others = [] if len(named) == len(schema["properties"]) else [Parameter("others", Parameter.VAR_KEYWORD)]
+    return Signature([*named, *others], return_annotation=ToolOutput)
 
 
 def _without(schema_json: str, hidden: Collection[str]) -> str:
