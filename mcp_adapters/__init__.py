@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mcp_adapters._context import call_headers as call_headers
     from mcp_adapters._keeping import Kept as Kept
     from mcp_adapters._supervision import ServerStatus as ServerStatus
+    from mcp_adapters._supervision import Statuses as Statuses
     from mcp_adapters._tokens import (
         FileTokenStore as FileTokenStore,
     )
@@ -308,6 +309,9 @@ if TYPE_CHECKING:
         SkippedTool as SkippedTool,
     )
     from mcp_adapters.spec import (
+        SkippedTools as SkippedTools,
+    )
+    from mcp_adapters.spec import (
         TextPart as TextPart,
     )
     from mcp_adapters.spec import (
@@ -346,7 +350,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "mcp_adapters._keeping": ("Kept",),
-    "mcp_adapters._supervision": ("ServerStatus",),
+    "mcp_adapters._supervision": ("ServerStatus", "Statuses"),
     "mcp_adapters._context": ("call_headers",),
     "mcp_adapters._tokens": ("FileTokenStore", "KeyringTokenStore", "MemoryTokenStore", "TokenStore"),
     "mcp_adapters._toolbox": ("Toolbox",),
@@ -432,6 +436,7 @@ _HOME = {
         "Progress",
         "ResourceLinkPart",
         "SkippedTool",
+        "SkippedTools",
         "TextPart",
         "TextResourcePart",
         "Tool",

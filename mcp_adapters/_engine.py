@@ -17,7 +17,7 @@ from mcp_adapters._connection import Connection
 from mcp_adapters._handlers import Messenger
 from mcp_adapters._questions import Questions
 from mcp_adapters._resource_tools import Reader, Readers, with_resource_tools
-from mcp_adapters._supervision import ServerState, ServerStatus, Supervision
+from mcp_adapters._supervision import ServerState, Statuses, Supervision
 from mcp_adapters.asking import ElicitationCompleted
 from mcp_adapters.catalog import Catalog, Listing, OnBadTool, build, read_listing
 from mcp_adapters.errors import ConfigError, McpAdaptersError, ToolboxClosedError, ToolboxLoadError
@@ -188,12 +188,13 @@ class Engine:
             )
         return self.catalog
 
-    def status(self) -> dict[str, ServerStatus]:
+    def status(self) -> Statuses:
         """What is known of each server."""
         counts = dict.fromkeys(self.connections, 0)
         for spec in self.catalog.specs if self.catalog else ():
             counts[spec.server] += 1
-        return {key: connection.status(tools=counts[key]) for key, connection in self.connections.items()}
+        known = ((key, one.status(tools=counts[key])) for key, one in self.connections.items())
+        return Statuses(known)
 
     @property
     def messenger(self) -> Messenger:

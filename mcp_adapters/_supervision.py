@@ -14,6 +14,7 @@ from mcp_types import LoggingLevel
 
 from mcp_adapters.errors import McpAdaptersError
 from mcp_adapters.tasks import TaskState
+from mcp_adapters.views import server_view, servers_view
 
 __all__ = ("Observer", "Reconnect", "ServerState", "ServerStatus", "Supervision")
 
@@ -40,6 +41,41 @@ class ServerStatus:
     last_error: McpAdaptersError | None = None
     stderr: str = ""
     """The last that its process wrote to standard error, at most 8 KiB."""
+
+    @property
+    def calls_itself(self) -> str:
+        """The name and the version that the server reports; "" when it reports none."""
+        info = self.server_info or {}
+        return f"{info.get('name') or ''} {info.get('version') or ''}".strip()
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "state": self.state,
+            "protocol": self.protocol_version,
+            "calls itself": self.calls_itself,
+            "tools": self.tools,
+            "last error": self.last_error,
+            "instructions": self.instructions,
+            "standard error": self.stderr,
+        }
+        return server_view(facts)
+
+
+class Statuses(dict[str, ServerStatus]):
+    """What is known of each server; a dict that prints as lines and looks like a table in a notebook."""
+
+    def __str__(self) -> str:
+        return "\n".join(" ".join(filter(None, map(str, row))) for row in self.rows()) or "no servers"
+
+    def _repr_html_(self) -> str:
+        return servers_view(self.rows())
+
+    def rows(self) -> list[tuple[object, ...]]:
+        """Key, state, protocol version, own name and version, tools and last error of each server."""
+        return [
+            (key, one.state, one.protocol_version or "", one.calls_itself, one.tools, one.last_error or "")
+            for key, one in self.items()
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

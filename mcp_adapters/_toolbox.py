@@ -25,7 +25,7 @@ from mcp_adapters._managing import Managing
 from mcp_adapters._meta_tools import meta_tools
 from mcp_adapters._offering import Offering
 from mcp_adapters._portal import portal
-from mcp_adapters._supervision import Reconnect, ServerStatus, Supervision
+from mcp_adapters._supervision import Reconnect, Statuses, Supervision
 from mcp_adapters._tasking import Tasking
 from mcp_adapters.asking import Pause
 from mcp_adapters.catalog import Catalog, OnBadTool
@@ -45,7 +45,8 @@ from mcp_adapters.providers import profile
 from mcp_adapters.results import StructuredMode
 from mcp_adapters.schema import Dialect, SchemaLimits
 from mcp_adapters.searching import ToolIndex
-from mcp_adapters.spec import CallAnswers, OnProgress, OnToolError, SkippedTool, Tool, ToolResult, ToolSpec
+from mcp_adapters.spec import CallAnswers, OnProgress, OnToolError, SkippedTools, Tool, ToolResult, ToolSpec
+from mcp_adapters.views import servers_view, toolbox_view
 
 __all__ = ("Toolbox",)
 
@@ -338,9 +339,9 @@ class Toolbox(Managing, Offering, Tasking):
         return tuple(self._by_name.values())
 
     @property
-    def skipped(self) -> tuple[SkippedTool, ...]:
+    def skipped(self) -> SkippedTools:
         """What the servers offer and the toolbox leaves out, each with the reason."""
-        return self._ready().opened().skipped
+        return SkippedTools(self._ready().opened().skipped)
 
     @property
     def names(self) -> Names:
@@ -348,7 +349,7 @@ class Toolbox(Managing, Offering, Tasking):
         return self._ready().opened().names
 
     @property
-    def status(self) -> Mapping[str, ServerStatus]:
+    def status(self) -> Statuses:
         """What is known of each server right now."""
         return self._engine.status()
 
@@ -411,6 +412,12 @@ class Toolbox(Managing, Offering, Tasking):
     def __repr__(self) -> str:
         state = "closed" if self.is_closed else f"{len(self)} tools"
         return f"<Toolbox of {', '.join(self._engine.servers) or 'no servers'}: {state}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(tool.name, tool.id, tool.description) for tool in self._by_name.values()]
+        catalog = self._engine.catalog
+        left_out = 0 if catalog is None else len(catalog.skipped)
+        return toolbox_view(repr(self), servers_view(self._engine.status().rows()), rows, left_out)
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Tool, ...]:
         """The tools whose names, descriptions and arguments share words with `query`, best first.

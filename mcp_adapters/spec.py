@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
+
+from mcp_adapters.views import result_view, skipped_view, tool_view
 
 __all__ = (
     "AudioPart",
@@ -28,6 +30,7 @@ __all__ = (
     "Progress",
     "ResourceLinkPart",
     "SkippedTool",
+    "SkippedTools",
     "TextPart",
     "TextResourcePart",
     "Tool",
@@ -36,6 +39,9 @@ __all__ = (
     "ToolSpec",
     "UnknownPart",
 )
+
+_SHOWN_CHARS = 200
+"""Of a result's text in its `repr`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +126,22 @@ class SkippedTool:
     """JSON pointer into the tool's definition (RFC 6901); empty when no place is meant."""
     remedy: str = ""
     """What the user can do about it; empty when there is nothing to do."""
+
+    def __str__(self) -> str:
+        place = f" (at {self.pointer})" if self.pointer else ""
+        return f"{self.server}:{self.name}: {self.reason}{place}{f' {self.remedy}' if self.remedy else ''}"
+
+
+class SkippedTools(tuple[SkippedTool, ...]):
+    """What is left out; a tuple that prints as lines and looks like a table in a notebook."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self)) or "nothing is left out"
+
+    def _repr_html_(self) -> str:
+        return skipped_view([(one.server, one.name, one.reason, one.pointer, one.remedy) for one in self])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +296,7 @@ Part: TypeAlias = (
 """One entry of a result's content."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ToolResult:
     """What a server answered to one call, with everything it said."""
 
@@ -290,6 +312,20 @@ class ToolResult:
     """The result's `_meta`; None without one."""
     raw: Mapping[str, Any] = field(default_factory=dict)
     """The result as it came over the wire."""
+
+    def __repr__(self) -> str:
+        more = len(self.text) - _SHOWN_CHARS
+        text = f"{self.text[:_SHOWN_CHARS]!r}{f' and {more} more characters' if more > 0 else ''}"
+        kinds = ", ".join(part.kind for part in self.parts)
+        structured = "" if self.structured is None else ", structured"
+        return f"<ToolResult{' with an error' if self.is_error else ''}: {text} ({kinds}{structured})>"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        files = [(one.mime_type, one.data) for one in self.parts if isinstance(one, ImagePart | AudioPart)]
+        return result_view(text=self.text, files=files, structured=self.structured, is_error=self.is_error)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -490,3 +526,12 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"<Tool {self.name!r} of {self.server!r}>"
+
+    def _repr_html_(self) -> str:
+        return tool_view(
+            name=self.name,
+            identity=self.id,
+            description=self.description,
+            hints=asdict(self.annotations),
+            schema=self.input_schema,
+        )
