@@ -2,7 +2,7 @@
 # folder: the environment in .venv, the servers that tests run against in .servers.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs record servers clean
+.PHONY: help demo test check docs record notebooks servers clean
 .DELETE_ON_ERROR:
 
 at_least_311 := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
@@ -40,6 +40,9 @@ docs: $(VENV)/dev.stamp ## Build the pages and the reference of all public names
 
 record: $(VENV)/dev.stamp servers ## Record the sessions of real HTTP servers again that tests play back
 	@$(BIN)/python -m pytest tests/recorded --record-mode=rewrite
+
+notebooks: $(VENV)/dev.stamp ## Run the notebooks anew and keep their outputs
+	@$(BIN)/python scripts/run_notebooks.py
 
 servers: $(VENV)/stamp ## Install the real servers that tests run against, in pinned versions
 	@$(BIN)/python scripts/install_servers.py

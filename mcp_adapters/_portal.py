@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -22,6 +24,9 @@ __all__ = ("Portal", "guests", "portal")
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+WAKING_S = 0.25
+"""Seconds within which an interrupt of a notebook's cell is noticed."""
 
 
 class Portal:
@@ -97,7 +102,29 @@ class Portal:
         """
         if self.is_here:
             return await function(*args, **kwargs)
-        return await asyncio.wrap_future(self.submit(function, *args, **kwargs))
+        with _waking() if "ipykernel" in sys.modules else nullcontext():
+            return await asyncio.wrap_future(self.submit(function, *args, **kwargs))
+
+
+@contextmanager
+def _waking() -> Iterator[None]:
+    """Wake the calling loop from time to time while it waits.
+
+    Jupyter's kernel notes an interrupt of an asynchronous cell on its loop without waking it: nothing
+    would happen before the answer came.
+    """
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+
+    def wake() -> None:
+        nonlocal timer
+        timer = loop.call_later(WAKING_S, wake)
+
+    wake()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class _Work(Generic[T]):

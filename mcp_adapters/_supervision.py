@@ -67,6 +67,9 @@ class Statuses(dict[str, ServerStatus]):
     def __str__(self) -> str:
         return "\n".join(" ".join(filter(None, map(str, row))) for row in self.rows()) or "no servers"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
     def _repr_html_(self) -> str:
         return servers_view(self.rows())
 

@@ -140,6 +140,9 @@ class SkippedTools(tuple[SkippedTool, ...]):
     def __str__(self) -> str:
         return "\n".join(map(str, self)) or "nothing is left out"
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
     def _repr_html_(self) -> str:
         return skipped_view([(one.server, one.name, one.reason, one.pointer, one.remedy) for one in self])
 
