@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import math
 from contextlib import AsyncExitStack
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -33,6 +33,9 @@ from mcp_adapters.config import HttpServer, SseServer, StdioServer
 from mcp_adapters.errors import ConfigError, ServerStartError
 
 __all__ = ("Transport", "transport_for")
+
+Streams: TypeAlias = tuple[Any, Any]
+"""What messages of the server come from, and what those for it go into; of the SDK's kind."""
 
 _LARGEST_EVENT = 64 * 1024 * 1024
 """Bytes of one server-sent event; the SDK's own limit of one MiB loses real results."""
@@ -69,7 +72,11 @@ class Transport:
 
     async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
         """Enter the transport and give the negotiated session."""
-        raise NotImplementedError
+        return await session_over(stack, link, await self.streams(stack), self.protocol)
+
+    async def streams(self, stack: AsyncExitStack) -> Streams:
+        """Enter the transport and give what messages come from and go into."""
+        raise ConfigError(f"a {self.label} has no streams of messages")
 
 
 class _Stdio(Transport):
@@ -92,11 +99,10 @@ class _Stdio(Transport):
     def stuck(self) -> bool:
         return self._child is not None and self._child.stuck
 
-    async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
+    async def streams(self, stack: AsyncExitStack) -> Streams:
         server = self._server
         self._child = ChildProcess(server.argv(), env=server.environment(), cwd=server.cwd, label=self._key)
-        streams = await stack.enter_async_context(self._child.transport())
-        return await session_over(stack, link, streams, self.protocol)
+        return await stack.enter_async_context(self._child.transport())
 
 
 class _Web(Transport):
@@ -114,17 +120,16 @@ class _Web(Transport):
 
 
 class _Http(_Web):
-    async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
+    async def streams(self, stack: AsyncExitStack) -> Streams:
         client = await stack.enter_async_context(self._client(stack))
         transport = streamable_http_client(
             bare_address(self._server.url), http_client=client, max_sse_event_size=_LARGEST_EVENT
         )
-        streams = await stack.enter_async_context(transport)
-        return await session_over(stack, link, streams, self.protocol)
+        return await stack.enter_async_context(transport)
 
 
 class _Sse(_Web):
-    async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
+    async def streams(self, stack: AsyncExitStack) -> Streams:
         to_session, from_server = anyio.create_memory_object_stream[Any](math.inf)
         for end in (to_session, from_server):
             stack.callback(end.close)
@@ -138,7 +143,7 @@ class _Sse(_Web):
         tasks = await stack.enter_async_context(anyio.create_task_group())
         tasks.start_soon(_forward, received, to_session)
         stack.callback(tasks.cancel_scope.cancel)
-        return await session_over(stack, link, (from_server, sent), self.protocol)
+        return from_server, sent
 
 
 def _deliver(to_session: MemoryObjectSendStream[Any], answer: dict[str, Any]) -> None:
@@ -187,7 +192,7 @@ class _Custom(Transport):
         self._used = False
         self.label = f"transport {type(given).__name__}"
 
-    async def open(self, stack: AsyncExitStack, link: Link) -> ClientSession:
+    async def streams(self, stack: AsyncExitStack) -> Streams:
         if not hasattr(self._given, "__aenter__"):
             transport = self._given()
         elif self._used:
@@ -199,8 +204,8 @@ class _Custom(Transport):
         else:
             transport = self._given
         self._used = True
-        streams = await stack.enter_async_context(transport)
-        return await session_over(stack, link, streams, self.protocol)
+        streams: Streams = await stack.enter_async_context(transport)
+        return streams
 
 
 class _Guest(Transport):

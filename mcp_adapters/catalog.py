@@ -73,6 +73,8 @@ def read_listing(
     """
     tools: dict[str, ListedTool] = {}
     malformed: list[SkippedTool] = []
+    pages = tuple(pages)
+    malformed += [_no_list(server) for page in pages if not isinstance(page.get("tools"), list)]
     for index, entry in enumerate(entry for page in pages for entry in _entries(page)):
         name = entry.get("name") if isinstance(entry, Mapping) else None
         if not isinstance(name, str):
@@ -88,6 +90,16 @@ def read_listing(
 def _entries(page: Mapping[str, Any]) -> Sequence[Any]:
     entries = page.get("tools")
     return entries if isinstance(entries, list) else ()
+
+
+def _no_list(server: str) -> SkippedTool:
+    return SkippedTool(
+        server=server,
+        name="tools/list",
+        reason="a page of the listing holds no list of tools",
+        pointer="/tools",
+        remedy=_REMEDY,
+    )
 
 
 def _nameless(server: str, index: int) -> SkippedTool:

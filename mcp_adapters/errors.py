@@ -36,7 +36,8 @@ The tree:
     |   |-- FrameworkNotInstalledError  its package is there, the framework is not
     |   `-- DuplicateFrameworkError     two distributions offer one name
     |-- ToolboxClosedError              used after close
-    `-- SyncCallInEventLoopError        a blocking call that would block itself for ever
+    |-- SyncCallInEventLoopError        a blocking call that would block itself for ever
+    `-- UnexpectedRequestError          a server of a test was asked for what it has no answer to
 
 """
 
@@ -76,6 +77,7 @@ __all__ = (
     "ToolTimeoutError",
     "ToolboxClosedError",
     "ToolboxLoadError",
+    "UnexpectedRequestError",
     "UnknownFrameworkError",
 )
 
@@ -320,3 +322,7 @@ class ToolboxClosedError(McpAdaptersError):
 
 class SyncCallInEventLoopError(McpAdaptersError):
     """A blocking call on the thread of the background event loop, which would wait for itself."""
+
+
+class UnexpectedRequestError(McpAdaptersError, AssertionError):
+    """A server of a test was asked for what it has no answer to, or not for what was expected."""
