@@ -95,7 +95,7 @@ def read_sampling(
         raise ValueError("it has no messages")
     if not isinstance(max_tokens, int) or isinstance(max_tokens, bool) or max_tokens < 1:
         raise ValueError("it does not say how many tokens it wants")
-    stops = params.get("stopSequences") or ()
+    stops = _optional(params, "stopSequences", list) or ()
     return SamplingRequest(
         server=server,
         tool=tool,
@@ -105,7 +105,7 @@ def read_sampling(
         system_prompt=_optional(params, "systemPrompt", str),
         temperature=_optional(params, "temperature", (int, float)),
         stop_sequences=tuple(stop for stop in stops if isinstance(stop, str)),
-        tools=tuple(map(_tool, params.get("tools") or ())),
+        tools=tuple(map(_tool, _optional(params, "tools", list) or ())),
         tool_choice=_choice(params.get("toolChoice")),
         model_hints=_hints(params.get("modelPreferences")),
         raw=params,
@@ -168,7 +168,8 @@ def _choice(choice: Any) -> Literal["auto", "required", "none"]:
 
 def _hints(preferences: Any) -> tuple[str, ...]:
     hints = preferences.get("hints") if isinstance(preferences, Mapping) else None
-    named = [hint.get("name") for hint in hints or () if isinstance(hint, Mapping)]
+    listed = hints if isinstance(hints, list) else ()
+    named = [hint.get("name") for hint in listed if isinstance(hint, Mapping)]
     return tuple(name for name in named if isinstance(name, str))
 
 

@@ -120,7 +120,8 @@ def tools_that_need_tasks(pages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     return frozenset(
         entry["name"]
         for page in pages
-        for entry in page.get("tools") or ()
+        if isinstance(page.get("tools"), list)
+        for entry in page["tools"]
         if isinstance(entry, Mapping)
         and isinstance(entry.get("name"), str)
         and isinstance(entry.get("execution"), Mapping)
