@@ -417,7 +417,9 @@ class Toolbox(Managing, Offering, Tasking):
         rows = [(tool.name, tool.id, tool.description) for tool in self._by_name.values()]
         catalog = self._engine.catalog
         left_out = 0 if catalog is None else len(catalog.skipped)
-        return toolbox_view(repr(self), servers_view(self._engine.status().rows()), rows, left_out)
+        return toolbox_view(
+            repr(self).strip("<>"), servers_view(self._engine.status().rows()), rows, left_out
+        )
 
     def search(self, query: str, *, limit: int = 10) -> tuple[Tool, ...]:
         """The tools whose names, descriptions and arguments share words with `query`, best first.

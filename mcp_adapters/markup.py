@@ -57,7 +57,7 @@ def plain(value: object, *, max_chars: int = MAX_CHARS) -> Markup:
 def code(value: Any) -> Markup:
     """A text with its line breaks, or any other value as JSON."""
     text = value if isinstance(value, str) else json.dumps(value, indent=2, ensure_ascii=False, default=str)
-    return Markup(f'<pre style="white-space:pre-wrap;margin:0">{plain(text)}</pre>')
+    return Markup(f'<pre style="white-space:pre-wrap;margin:0;font-family:monospace">{plain(text)}</pre>')
 
 
 def details(summary: object, body: Markup) -> Markup:

@@ -29,7 +29,7 @@ def tool_view(
     """
     properties, required = schema.get("properties"), schema.get("required") or ()
     rows = [
-        (key, one.get("type", ""), "yes" if key in required else "", one.get("description", ""))
+        (key, _type_of(one), "yes" if key in required else "", _described(one))
         for key, one in (properties.items() if isinstance(properties, Mapping) else ())
         if isinstance(one, Mapping)
     ]
@@ -43,6 +43,25 @@ def tool_view(
             details("input schema", code(schema)),
         ]
     )
+
+
+def _alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    listed = schema.get("anyOf") or schema.get("oneOf")
+    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+
+
+def _type_of(schema: Mapping[str, Any]) -> str:
+    """The types that a schema names, its alternatives' included."""
+    named = schema.get("type")
+    own = named if isinstance(named, list) else [named] if named else []
+    both = [str(one) for one in own] or [_type_of(one) for one in _alternatives(schema)]
+    return " or ".join(dict.fromkeys(filter(None, both)))
+
+
+def _described(schema: Mapping[str, Any]) -> str:
+    """What a schema says of itself, or else the first of its alternatives that says something."""
+    said = [one.get("description") for one in (schema, *_alternatives(schema))]
+    return next((str(one) for one in said if one), "")
 
 
 def result_view(*, text: str, files: Iterable[tuple[str, str]], structured: Any, is_error: bool) -> Markup:

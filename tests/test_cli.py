@@ -144,6 +144,28 @@ def test_inspect_is_a_table_on_a_terminal(shell: Shell) -> None:
     assert "starting" in seen
 
 
+def test_a_column_without_a_word_is_left_out_on_a_terminal(shell: Shell, wire: Wire) -> None:
+    assert "ORIGINAL" not in shell.run_on_a_terminal("inspect")
+    shell.configure(wire=wired(wire, tools=[tool("a b")]))
+    assert "ORIGINAL" in shell.run_on_a_terminal("inspect")
+
+
+@pytest.mark.parametrize("name", ["stats", "notes_stats", "mcp_adapters_demo_notes_server_stats"])
+def test_a_tool_is_called_by_its_servers_name_for_it_too(shell: Shell, name: str) -> None:
+    command = ("--", *NOTES["command"].split("\0"), *NOTES["args"])
+    words = command if name.startswith("mcp") or name == "stats" else ()
+
+    assert shell.run("call", name, *words).code == 0
+
+
+def test_a_servers_name_that_two_servers_have_is_no_name_of_a_tool(shell: Shell) -> None:
+    shell.configure(one=NOTES, two=NOTES)
+    ended = shell.run("call", "stats")
+
+    assert ended.code == 1
+    assert "one_stats" in ended.err
+
+
 def test_call_gives_the_text_and_takes_words_for_values(shell: Shell) -> None:
     shell.run("call", "notes_add_note", "--arg", "text=Buy milk", "--arg", "tag=shopping")
     ended = shell.run("call", "notes_list_notes", "--arg", "limit=1")

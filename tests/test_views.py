@@ -13,6 +13,7 @@ import pytest
 from mcp_adapters import ServerStatus, SkippedTool, SkippedTools, Statuses, Toolbox, ToolFilter
 from mcp_adapters.markup import MAX_CHARS, MAX_ROWS, media, plain, table
 from mcp_adapters.results import read_result
+from mcp_adapters.views import tool_view
 
 from .conftest import Wire, tool
 
@@ -133,6 +134,30 @@ def test_a_result_with_a_sound_can_be_heard() -> None:
 )
 def test_what_cannot_be_shown_safely_is_not_shown(kind: str, data: str) -> None:
     assert media(kind, data) == ""
+
+
+@pytest.mark.parametrize(
+    ("schema", "shown"),
+    [
+        ({"type": "string", "description": "A."}, ["string", "A."]),
+        ({"type": ["string", "null"]}, ["string or null"]),
+        ({"anyOf": [{"type": "string", "description": "B."}, {"type": "null"}]}, ["string or null", "B."]),
+        (
+            {"oneOf": [{"anyOf": [{"type": "integer"}]}, {"type": "integer"}], "description": "C."},
+            ["integer", "C."],
+        ),
+        ({"anyOf": "nothing"}, []),
+        ({"type": {}}, []),
+        ({}, []),
+    ],
+)
+def test_an_arguments_type_and_description_are_shown(schema: dict[str, Any], shown: list[str]) -> None:
+    view = tool_view(
+        name="n", identity="s:n", description="d", hints={}, schema={"properties": {"arg": schema}}
+    )
+
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", view)
+    assert [cell for cell in cells if cell] == ["arg", *shown]
 
 
 def test_nothing_shown_is_endless() -> None:

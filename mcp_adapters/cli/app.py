@@ -99,7 +99,7 @@ def inspect(
 @app.command()
 def call(
     context: typer.Context,
-    tool: Annotated[str, typer.Argument(help="A tool, by the name that models see.")],
+    tool: Annotated[str, typer.Argument(help="A tool, by the name that models see, or by its server's.")],
     config: Config = None,
     arg: Annotated[list[str], typer.Option("--arg", help="name=value; again for more.")] = [],  # noqa: B006 - typer copies it
     arguments: Annotated[
@@ -118,7 +118,8 @@ def call(
         for warning in found.warnings:
             screen.note(f"Note: {warning}")
         try:
-            result = found.toolbox.call(tool, given, on_progress=lambda news: _progress(news, screen))
+            name = calling.find(tool, found.toolbox)
+            result = found.toolbox.call(name, given, on_progress=lambda news: _progress(news, screen))
         except ToolError as error:
             screen.note(f"Error: {error}", style="red")
             return 1

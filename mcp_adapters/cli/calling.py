@@ -14,11 +14,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mcp_adapters import AudioPart, BlobResourcePart, ConfigError, ImagePart, ToolResult
+from mcp_adapters import AudioPart, BlobResourcePart, ConfigError, ImagePart, Toolbox, ToolResult
 
 from .screen import Screen
 
-__all__ = ("read_arguments", "save", "show")
+__all__ = ("find", "read_arguments", "save", "show")
+
+
+def find(name: str, toolbox: Toolbox) -> str:
+    """The name that models see of a tool that is named in either way; `name` itself where that says nothing.
+
+    Args:
+        name: What models see, or the server's own name where only one server has such a tool.
+        toolbox: An open toolbox.
+
+    """
+    own = [tool.name for tool in toolbox if tool.remote_name == name]
+    return own[0] if name not in toolbox and len(own) == 1 else name
 
 
 def read_arguments(pairs: Sequence[str], text: str | None) -> dict[str, Any]:

@@ -55,6 +55,9 @@ class Screen:
             for row in (titles, *rows):
                 self.out.file.write("\t".join(plain(cell).replace("\n", " ") for cell in row) + "\n")
             return
+        # On a terminal every column counts: one without a word in it is left out.
+        said = [n for n in range(len(titles)) if n == 0 or any(row[n] for row in rows)]
+        titles, rows = [titles[n] for n in said], [[row[n] for n in said] for row in rows]
         shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
         for number, title in enumerate(titles):
             last = number == len(titles) - 1
