@@ -77,10 +77,19 @@ if TYPE_CHECKING:
         BearerAuth as BearerAuth,
     )
     from mcp_adapters.config import (
+        Bubblewrap as Bubblewrap,
+    )
+    from mcp_adapters.config import (
         ClientCredentials as ClientCredentials,
     )
     from mcp_adapters.config import (
+        Container as Container,
+    )
+    from mcp_adapters.config import (
         HttpServer as HttpServer,
+    )
+    from mcp_adapters.config import (
+        Install as Install,
     )
     from mcp_adapters.config import (
         OAuth as OAuth,
@@ -372,7 +381,10 @@ _HOME = {
         "ApiKeyAuth",
         "BasicAuth",
         "BearerAuth",
+        "Bubblewrap",
         "ClientCredentials",
+        "Container",
+        "Install",
         "HttpServer",
         "OAuth",
         "SseServer",

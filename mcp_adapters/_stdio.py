@@ -22,7 +22,7 @@ from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCMessage, jsonrpc_message_adapter
 
-__all__ = ("ChildProcess",)
+__all__ = ("STDERR_TAIL", "ChildProcess", "end_group")
 
 logger = logging.getLogger(__name__)
 
@@ -199,6 +199,11 @@ async def _end(process: Process) -> None:
         _signal_group(process, signal.SIGTERM)
         await _ended(process, TERM_GRACE_S)
     # Also after a clean exit: what the server started must not outlive it.
+    await end_group(process)
+
+
+async def end_group(process: Process) -> None:
+    """End the whole group of a process at once, also when the process itself has ended."""
     _signal_group(process, signal.SIGKILL)
     await _ended(process, TERM_GRACE_S)
     with anyio.move_on_after(_PIPE_GRACE_S):

@@ -27,6 +27,7 @@ from mcp_adapters._guest import GuestLink
 from mcp_adapters._handshake import Protocol
 from mcp_adapters._http import Deliver, ServerClient, bare_address
 from mcp_adapters._link import Inbox, Link
+from mcp_adapters._sandbox import Workshop
 from mcp_adapters._session import ask_for_logs, make_session, session_over
 from mcp_adapters._stdio import ChildProcess
 from mcp_adapters.config import HttpServer, SseServer, StdioServer
@@ -83,6 +84,7 @@ class _Stdio(Transport):
     def __init__(self, key: str, server: StdioServer) -> None:
         self._key = key
         self._server = server
+        self._workshop = Workshop(key, server)
         self._child: ChildProcess | None = None
         self.protocol = server.protocol
         self.label = f"command {server.model_dump()['command']!r}"
@@ -100,8 +102,8 @@ class _Stdio(Transport):
         return self._child is not None and self._child.stuck
 
     async def streams(self, stack: AsyncExitStack) -> Streams:
-        server = self._server
-        self._child = ChildProcess(server.argv(), env=server.environment(), cwd=server.cwd, label=self._key)
+        command = await self._workshop.ready()
+        self._child = ChildProcess(command.argv, env=command.env, cwd=command.cwd, label=self._key)
         return await stack.enter_async_context(self._child.transport())
 
 

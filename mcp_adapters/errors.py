@@ -293,6 +293,9 @@ class ProtocolError(McpAdaptersError):
 class SandboxError(McpAdaptersError):
     """A server could not be sandboxed as asked."""
 
+    server: str | None = None
+    """The server's key in the configuration."""
+
 
 class FrameworkError(McpAdaptersError):
     """A framework package could not be used."""

@@ -3,8 +3,8 @@
 In: npm and the Python that runs this script. Out: one folder for each entry of the tables below:
 a `node_modules` with servers from npm, a virtual environment with one server from PyPI, or one with
 the packages that talk to model providers beside this project. What is
-there in the right version is left alone. Nothing outside `.servers/` is touched, and no package's
-install script is run.
+there in the right version is left alone, and no package's install script is run. Nothing outside
+`.servers/` is touched, but that root on Debian gets the package `bubblewrap`, in which tests put servers.
 
 Without npm the Python servers are installed all the same; the tests that need the others are then
 skipped and say so. Any other failure ends with exit code 1.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -160,12 +161,28 @@ def _pip_install(python: Path) -> tuple[str | Path, ...]:
     return python, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"
 
 
+def _install_bubblewrap() -> str:
+    """Install Debian's package where that can be done; without it its tests are skipped and say so."""
+    if shutil.which("bwrap") is not None:
+        return "already there: bubblewrap"
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return "not installed: bubblewrap, which needs root and apt-get"
+    install = ("apt-get", "install", "--yes", "--quiet", "bubblewrap")
+    try:
+        _run("apt-get", "update", "--quiet", cwd=SERVERS)
+        _run(*install, cwd=SERVERS)
+    except InstallError as error:
+        return f"not installed: bubblewrap; {error}"
+    return "installed: bubblewrap"
+
+
 def main() -> int:
     """Install all that is missing, side by side; the exit code is 1 if anything failed."""
     SERVERS.mkdir(exist_ok=True)
     failed = False
     with ThreadPoolExecutor() as pool:
         jobs = [
+            pool.submit(_install_bubblewrap),
             *(pool.submit(_install_npm, folder, packages) for folder, packages in NPM_PACKAGES.items()),
             *(pool.submit(_install_pypi, package, version) for package, version in PYPI_PACKAGES.items()),
             *(pool.submit(_install_providers, extra, pins) for extra, pins in PROVIDER_PACKAGES.items()),

@@ -165,6 +165,7 @@ def test_a_worker_pool_of_dask_runs_tools_of_both_frameworks(wire: Wire, tmp_pat
     ("servers", "field"),
     [
         ({"s": {"command": "x", "env": {"TOKEN": SECRET}}}, "env.TOKEN"),
+        ({"s": {"command": "x", "install": {"command": "y", "env": {"T": SECRET}}}}, "install.env.T"),
         (
             {"mcpServers": {"s": {"url": "http://127.0.0.1/", "headers": {"Authorization": SECRET}}}},
             "headers.Authorization",

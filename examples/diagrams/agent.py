@@ -18,7 +18,7 @@ from typing import Any
 
 from llama_index.core.agent.workflow import FunctionAgent, ToolCallResult
 
-from mcp_adapters import HttpServer, StdioServer, Toolbox
+from mcp_adapters import Bubblewrap, HttpServer, Install, StdioServer, Toolbox
 from mcp_adapters.spec import ImagePart
 
 TASK = "Answer the question. Draw a diagram where it helps."
@@ -39,8 +39,23 @@ def diagram_server(environ: Mapping[str, str]) -> HttpServer | StdioServer | Non
         return HttpServer(url=url, auth=environ.get("DIAGRAM_MCP_TOKEN"))
     if command := environ.get("DIAGRAM_MCP_COMMAND"):
         program, *arguments = shlex.split(command)
-        return StdioServer(command=program, args=tuple(arguments))
+        folder = environ.get("DIAGRAM_MCP_FOLDER")
+        return StdioServer(
+            command=program,
+            args=arguments,
+            cwd=folder,
+            sandbox=None if folder is None else Bubblewrap(write=[folder]),
+            install=installation(environ.get("DIAGRAM_MCP_INSTALL")),
+        )
     return None
+
+
+def installation(command: str | None) -> Install | None:
+    """What has to be done before the server's first start; it may use the network."""
+    if not command:
+        return None
+    program, *arguments = shlex.split(command)
+    return Install(command=program, args=arguments, network=True)
 
 
 def drawing(server: Any) -> Toolbox:

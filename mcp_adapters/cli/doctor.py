@@ -1,8 +1,8 @@
 """`mcp-adapters doctor`: why a server does not start.
 
 In: servers. Out: one step after another for each, with its time in seconds and what was found: the
-program, its version, the environment by name, the network, the two ways to begin, the tools. Values of
-variables and headers are never shown.
+sandbox, the program, its version, the environment by name, the network, the two ways to begin, the
+tools. Values of variables and headers are never shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from mcp_adapters import HttpServer, McpAdaptersError, SseServer, StdioServer, Toolbox
+from mcp_adapters import Container, HttpServer, McpAdaptersError, SseServer, StdioServer, Toolbox
 
 from .screen import Screen
 from .texts import line
@@ -34,7 +34,9 @@ _ADVICE = {
     "node": "install Node.js, and open a new terminal",
     "uvx": "uvx comes with uv: pip install uv",
     "uv": "pip install uv",
+    "bwrap": "install the package 'bubblewrap'",
     "docker": "install Docker, or use podman",
+    "podman": "install Podman, or use docker",
 }
 
 
@@ -68,8 +70,13 @@ def examine(servers: Mapping[str, Any], *, timeout: float) -> Iterator[Step]:
 
 def _looks(key: str, server: Any, timeout: float) -> Iterator[tuple[str, Callable[[], tuple[bool, str]]]]:
     if isinstance(server, StdioServer):
-        yield "command", lambda: _command(server)
-        yield "version", lambda: _version(server)
+        if server.sandbox is not None:
+            yield "sandbox", lambda: _sandbox(server)
+        if not isinstance(
+            server.sandbox, Container
+        ):  # the programs of an image are not those of this machine
+            yield "command", lambda: _command(server)
+            yield "version", lambda: _version(server)
         yield "environment", lambda: _environment(server)
         yield "folder", lambda: _folder(server)
     elif isinstance(server, HttpServer | SseServer):
@@ -77,6 +84,16 @@ def _looks(key: str, server: Any, timeout: float) -> Iterator[tuple[str, Callabl
     yield "handshake 2026-07-28", lambda: _handshake(key, server, "2026-07-28", timeout)
     yield "handshake before 2026", lambda: _handshake(key, server, "legacy", timeout)
     yield "tools", lambda: _handshake(key, server, "auto", timeout)
+
+
+def _sandbox(server: StdioServer) -> tuple[bool, str]:
+    sandbox = server.sandbox
+    assert sandbox is not None
+    path = shutil.which(sandbox.executable)
+    if path is None:
+        return False, f"{sandbox.executable!r} was not found; {_ADVICE.get(sandbox.executable, 'install it')}"
+    places = f"reads {len(sandbox.read)} further places, writes {len(sandbox.write)}"
+    return True, f"{path}, {places}, network: {'yes' if sandbox.network else 'no'}"
 
 
 def _command(server: StdioServer) -> tuple[bool, str]:

@@ -20,6 +20,7 @@ from .discovery import FoundConfig, discover_configs
 from .loading import load_servers
 from .models import HttpServer, Server, SseServer, StdioServer
 from .problems import ConfigProblem
+from .sandbox import Bubblewrap, Container, Install, Sandbox
 from .travel import travelling
 from .variables import AskInput
 
@@ -30,12 +31,16 @@ __all__ = (
     "AuthModel",
     "BasicAuth",
     "BearerAuth",
+    "Bubblewrap",
     "ClientCredentials",
     "ConfigProblem",
+    "Container",
     "FoundConfig",
     "HttpServer",
+    "Install",
     "OAuth",
     "ProtocolChoice",
+    "Sandbox",
     "Server",
     "SseServer",
     "StdioServer",

@@ -37,10 +37,12 @@ from .variables import VariableError, Variables
 
 __all__ = ("read_entry",)
 
-_EXPANDED = frozenset({"args", "auth", "command", "cwd", "env", "headers", "oauth", "url"})
-_NEVER_SHOWN = frozenset({"auth", "env", "headers", "oauth"})
+_EXPANDED = frozenset(
+    {"args", "auth", "command", "cwd", "env", "headers", "install", "oauth", "sandbox", "url"}
+)
+_NEVER_SHOWN = frozenset({"auth", "env", "headers", "install", "oauth"})
 _DEEPEST = 2
-_ONLY_STDIO = ("args", "cwd", "env", "environment", "envFile")
+_ONLY_STDIO = ("args", "cwd", "env", "environment", "envFile", "install", "sandbox")
 _ONLY_URL = ("auth", "headers", "read_timeout", "sse_read_timeout")
 
 

@@ -13,14 +13,23 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, Unpack
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationInfo, field_serializer, field_validator, model_validator
+from pydantic import (
+    Field,
+    SecretStr,
+    SkipValidation,
+    ValidationInfo,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from .auth import AuthModel, read_auth, reserved_headers
 from .base import Seconds, SecretText, ServerModel, ServerOptions, Text, without_nul
 from .masking import mask_arguments, mask_url, url_secrets, words
+from .sandbox import Install, Sandbox, read_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +48,11 @@ class StdioServer(ServerModel):
             a program name with a space in it is refused, a path with spaces is fine.
         args: Further arguments; whole numbers become text.
         env: Added to the minimal environment that the process gets.
-        cwd: Directory to start in; None means that of this process.
+        cwd: Directory to start in; None means that of this process, or `/tmp` in a sandbox.
+        sandbox: Where the process runs: a `Bubblewrap` or `Container`, the same as an object with a
+            `type`, or "bubblewrap". None: it may do whatever this process may.
+        install: What has to be done before the first start, inside of the sandbox: an `Install`, or the
+            same as an object. Done once in a process for equal descriptions, unless it fails.
         options: What all servers have; see the attributes.
 
     Raises:
@@ -53,6 +66,8 @@ class StdioServer(ServerModel):
     args: tuple[Text, ...] = ()
     env: Mapping[str, SecretText] = Field(default_factory=dict)
     cwd: str | None = None
+    sandbox: Annotated[Sandbox | None, SkipValidation] = None
+    install: Install | None = None
 
     if TYPE_CHECKING:
 
@@ -63,6 +78,8 @@ class StdioServer(ServerModel):
             args: Sequence[str | int] = (),
             env: Mapping[str, str | SecretStr] = ...,
             cwd: str | os.PathLike[str] | None = None,
+            sandbox: Sandbox | Mapping[str, Any] | str | None = None,
+            install: Install | Mapping[str, Any] | None = None,
             **options: Unpack[ServerOptions],
         ) -> None: ...
 
@@ -110,6 +127,11 @@ class StdioServer(ServerModel):
     def _cwd_as_text(cls, cwd: object) -> object:
         return os.fspath(cwd) if isinstance(cwd, os.PathLike) else cwd
 
+    @field_validator("sandbox", mode="before")
+    @classmethod
+    def _sandbox_is_known(cls, value: Any) -> Sandbox | None:
+        return read_sandbox(value)
+
     @field_serializer("command", "cwd")
     def _shown_text(self, value: str | None) -> str | None:
         return None if value is None else self._masked(value)
@@ -130,6 +152,8 @@ class StdioServer(ServerModel):
         yield from super()._secret_values()
         for value in self.environment().values():
             yield from words(value)
+        if self.install is not None:
+            yield from self.install.secret_values()
 
 
 def _is_complete(url: str) -> bool:

@@ -88,6 +88,8 @@ def _problems(key: str, entry: Any) -> Iterator[ConfigProblem]:
                 yield from _in_an_address(key, field, entry.get(field))
             for field in ("command", "args"):
                 yield from _in_arguments(key, field, entry.get(field))
+            if isinstance(install := entry.get("install"), Mapping):
+                yield from _written_out(key, "install.env", install.get("env"))
         case StdioServer() | HttpServer() | SseServer():
             if _holds_secrets(entry):
                 yield ConfigProblem(
@@ -105,6 +107,8 @@ def _holds_secrets(server: StdioServer | HttpServer | SseServer) -> bool:
     if any(getattr(server, field, None) for field in ("env", "headers", "auth", "secrets")):
         return True
     if isinstance(server, StdioServer):
+        if server.install is not None and server.install.env:
+            return True
         return tuple(mask_arguments(server.args)) != server.args
     return shows_secrets(server.url)
 

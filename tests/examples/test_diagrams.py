@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import shlex
+import shutil
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from examples.diagrams import agent
 from mcp_adapters import HttpServer, StdioServer
 from mcp_adapters.testing import ScriptedServer, image
 
+from ..sandbox.test_bubblewrap import ADVERSARY, PYTHON, REASON
 from ..test_llamaindex import scripted
 
 PNG = b"\x89PNG\r\n\x1a\n-a-diagram"
@@ -38,6 +41,23 @@ async def test_a_command_draws_too() -> None:
         said = await agent.answer("How many?", scripted(*calls), toolbox)
 
     assert [one.mime_type for one in said.images] == ["image/png"]
+
+
+@pytest.mark.skipif(bool(REASON), reason=REASON)
+async def test_a_command_is_installed_once_and_runs_in_a_sandbox(tmp_path: Path) -> None:
+    shutil.copy(ADVERSARY, tmp_path / "draft.py")
+    environ = {
+        "DIAGRAM_MCP_COMMAND": shlex.join([sys.executable, "server.py"]),
+        "DIAGRAM_MCP_INSTALL": "cp draft.py server.py",
+        "DIAGRAM_MCP_FOLDER": str(tmp_path),
+    }
+    server: Any = agent.diagram_server(environ)
+    boxed = server.sandbox.model_copy(update={"read": PYTHON})
+    async with agent.drawing(server.model_copy(update={"sandbox": boxed})) as toolbox:
+        seen = (await toolbox.acall("diagrams_read", {"path": "/etc/passwd"})).text
+
+    assert (tmp_path / "server.py").exists()
+    assert seen.startswith("no: ")
 
 
 @pytest.mark.parametrize(
