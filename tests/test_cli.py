@@ -24,6 +24,34 @@ from .conftest import Wire, tool
 
 NOTES = {"command": sys.executable, "args": ["-m", "mcp_adapters.demo.notes_server", "notes.db"]}
 SECRET = "s3cret-value"
+OFFERING = """
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("offering", log_level="CRITICAL")
+
+
+@server.resource("memo://1", name="memo", mime_type="text/plain", description="A memo.")
+def memo() -> str:
+    return "buy milk"
+
+
+@server.resource("memo://picture", name="picture", mime_type="image/png")
+def picture() -> bytes:
+    return b"\\x89PNG"
+
+
+@server.resource("memo://note/{n}", name="note", mime_type="text/plain")
+def note(n: str) -> str:
+    return f"note {n}"
+
+
+@server.prompt(description="Greet somebody.")
+def greet(name: str, mood: str = "kind") -> str:
+    return f"Greet {name}."
+
+
+server.run("stdio")
+"""
 
 
 @dataclass(frozen=True)
@@ -395,3 +423,69 @@ def test_every_documented_command_runs(shell: Shell, command: str) -> None:
     assert program == "mcp-adapters"
     assert ended.code == 0, ended.err
     assert ended.out
+
+
+def test_resources_are_listed_read_and_saved(shell: Shell) -> None:
+    server = shell.folder / "offering.py"
+    server.write_text(OFFERING)
+    command = ("--", sys.executable, str(server))
+    listed = shell.run("resources", *command)
+    told = json.loads(shell.run("resources", "--json", *command).out)
+    read = shell.run("resources", "memo://1", "--save", "out", *command)
+    filled = shell.run("resources", "memo://note/7", *command)
+    picture = shell.run("resources", "memo://picture", "--save", "out2", *command)
+
+    rows = [row.split("\t") for row in listed.out.splitlines()]
+    assert rows[0] == ["SERVER", "ADDRESS", "NAME", "TYPE", "WHAT IT IS"]
+    assert ["memo://1", "memo", "text/plain", "A memo."] in [row[1:] for row in rows]
+    assert ["memo://note/{n}", "note"] in [row[1:3] for row in rows]
+    assert {one["uri"] for one in told["resources"]} == {"memo://1", "memo://picture"}
+    assert [one["uriTemplate"] for one in told["templates"]] == ["memo://note/{n}"]
+    assert (read.code, read.out) == (0, "buy milk\n")
+    assert (shell.folder / "out" / "0.txt").read_text() == "buy milk"
+    assert filled.out == "note 7\n"
+    assert "image/png" in picture.out
+    assert (shell.folder / "out2" / "0.png").read_bytes() == b"\x89PNG"
+
+
+def test_prompts_are_listed_and_shown(shell: Shell) -> None:
+    server = shell.folder / "offering.py"
+    server.write_text(OFFERING)
+    command = ("--", sys.executable, str(server))
+    listed = shell.run("prompts", *command)
+    shown = shell.run("prompts", "greet", "--arg", "name=Ann", *command)
+    told = json.loads(shell.run("prompts", "greet", "--arg", "name=Ann", "--json", *command).out)
+
+    assert [row.split("\t")[1:] for row in listed.out.splitlines()] == [
+        ["NAME", "ARGUMENTS", "WHAT IT IS FOR"],
+        ["greet", "name [mood]", "Greet somebody."],
+    ]
+    assert shown.out == "user:\nGreet Ann.\n"
+    assert told["messages"][0]["content"]["text"] == "Greet Ann."
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("resources",), 0, "no server offers resources"),
+        (("prompts",), 0, "no server offers prompts"),
+        (("resources", "memo://nowhere"), 1, "memo://nowhere"),
+        (("prompts", "nothing"), 1, "nothing"),
+        (("prompts", "greet", "--arg", "name"), 2, "name=value"),
+    ],
+)
+def test_what_is_not_there_is_said(shell: Shell, words: tuple[str, ...], code: int, told: str) -> None:
+    ended = shell.run(*words)
+
+    assert ended.code == code
+    assert told in ended.out + ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("command", ["resources", "prompts"])
+def test_a_server_that_cannot_be_asked_is_an_error_beside_the_others(shell: Shell, command: str) -> None:
+    shell.configure(notes=NOTES, gone={"command": "no-such-program"})
+    ended = shell.run(command)
+
+    assert ended.code == 1
+    assert "no-such-program" in ended.err

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 import typer
 
-from mcp_adapters import ConfigError, McpAdaptersError, ToolError, ToolFilter
+from mcp_adapters import ConfigError, McpAdaptersError, Toolbox, ToolError, ToolFilter
 from mcp_adapters.config import load_servers
 from mcp_adapters.lockfile import LOCK_NAME
 
-from . import calling, checking, demo, doctor, inspecting, locking
+from . import calling, checking, demo, doctor, inspecting, locking, offering
 from .opening import opened
 from .screen import Screen
 from .sources import servers_of, split_command
@@ -50,6 +50,8 @@ Timeout = Annotated[float, typer.Option(help="Seconds for one server to start an
 Allow = Annotated[
     list[str], typer.Option("--tool", help="Only tools whose own names fit; * stands for anything.")
 ]
+Folder = Annotated[Path | None, typer.Option("--save", help="A folder for images, sounds and files.")]
+Server = Annotated[str | None, typer.Option("--server", help="Whose, where several have it.")]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -106,9 +108,7 @@ def call(
         str | None, typer.Option("--json", help="Arguments as a JSON object; - reads it.")
     ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="Print all of the result as JSON.")] = False,
-    folder: Annotated[
-        Path | None, typer.Option("--save", help="A folder for images, sounds and files.")
-    ] = None,
+    folder: Folder = None,
     timeout: Timeout = 60.0,
 ) -> int:
     """Call one tool. The exit code is 1 when the tool says that it failed."""
@@ -127,6 +127,59 @@ def call(
     for path in [] if folder is None else calling.save(result, folder):
         screen.note(f"saved {path}")
     return int(result.is_error)
+
+
+@app.command()
+def resources(
+    context: typer.Context,
+    uri: Annotated[str | None, typer.Argument(help="What to read; without it, what there is.")] = None,
+    config: Config = None,
+    server: Server = None,
+    as_json: Json = False,
+    folder: Folder = None,
+    timeout: Timeout = 60.0,
+) -> int:
+    """List what servers offer to be read, or read one resource."""
+    screen = Screen()
+    with opened(servers_of(config, context.obj), screen, connect_timeout=timeout) as found:
+        if uri is None:
+            offering.list_resources(found.toolbox, screen, as_json=as_json)
+            return _failed(found.toolbox, screen)
+        contents = found.toolbox.read_resource(uri, server=server)
+    for path in [] if folder is None else offering.save(contents, folder):
+        screen.note(f"saved {path}")
+    offering.show_contents(contents, screen, as_json=as_json)
+    return 0
+
+
+@app.command()
+def prompts(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="Which; without it, what there is.")] = None,
+    config: Config = None,
+    arg: Annotated[list[str], typer.Option("--arg", help="name=value; again for more.")] = [],  # noqa: B006 - typer copies it
+    server: Server = None,
+    as_json: Json = False,
+    timeout: Timeout = 60.0,
+) -> int:
+    """List the prompts of servers, or show one with its arguments filled in."""
+    screen = Screen()
+    given = calling.read_arguments(arg, None)
+    with opened(servers_of(config, context.obj), screen, connect_timeout=timeout) as found:
+        if name is None:
+            offering.list_prompts(found.toolbox, screen, as_json=as_json)
+            return _failed(found.toolbox, screen)
+        prompt = found.toolbox.get_prompt(name, given, server=server)
+    offering.show_prompt(prompt, screen, as_json=as_json)
+    return 0
+
+
+def _failed(toolbox: Toolbox, screen: Screen) -> int:
+    """Say which servers could not be asked; 1 if there are any."""
+    failed = [status.last_error for status in toolbox.status.values() if status.state == "failed"]
+    for error in failed:
+        screen.note(f"Error: {error}", style="red")
+    return int(bool(failed))
 
 
 @app.command()
