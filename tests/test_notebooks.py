@@ -57,7 +57,7 @@ def test_a_notebook_is_one_that_was_run_in_order_and_holds_no_failure(path: Path
 
 
 def test_there_are_notebooks() -> None:
-    assert len(NOTEBOOKS) >= 5
+    assert len(NOTEBOOKS) >= 6
 
 
 class Kernel:
