@@ -6,6 +6,7 @@ Tools: `toolbox.to("langchain")`, `McpTool` and `McpToolkit`. Resources: `load_d
 
 from __future__ import annotations
 
+from mcp_adapters_langchain._approval import interrupt_first, interrupt_on
 from mcp_adapters_langchain._framework import LangChainFramework, framework
 from mcp_adapters_langchain._prompts import aprompt_messages, prompt_messages, to_messages
 from mcp_adapters_langchain._resources import (
@@ -30,6 +31,8 @@ __all__ = (
     "aload_documents",
     "aprompt_messages",
     "framework",
+    "interrupt_first",
+    "interrupt_on",
     "load_blobs",
     "load_documents",
     "prompt_messages",

@@ -20,7 +20,7 @@ class LlamaIndexFramework:
 
         Args:
             tool: A tool of an open toolbox.
-            options: `return_direct`, `stream_progress` and `partial_params`; see `McpTool`.
+            options: `return_direct`, `stream_progress`, `partial_params` and `approval`; see `McpTool`.
 
         """
         return McpTool(tool, **options)

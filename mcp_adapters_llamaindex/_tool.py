@@ -22,6 +22,7 @@ from llama_index.core.tools.tool_spec.base import BaseToolSpec
 from llama_index.core.workflow import Context
 
 from mcp_adapters import (
+    ApprovalPolicy,
     CallAnswers,
     McpAdaptersError,
     OnProgress,
@@ -32,6 +33,7 @@ from mcp_adapters import (
     ToolResult,
     failed_result,
 )
+from mcp_adapters.approving import approval as decided
 from mcp_adapters_llamaindex._content import to_blocks
 from mcp_adapters_llamaindex._progress import to_stream
 from mcp_adapters_llamaindex._waiting import answered
@@ -103,6 +105,9 @@ class McpTool(FunctionTool):
             `Handlers(elicitation=Pause())`: what its server asks the person is an `McpQuestionEvent`.
         partial_params: Arguments that every call gets and that models are not shown, by the names that
             the tool's schema has for models. What is given with a call comes before them.
+        approval: Which calls a person has to approve. The question is an `McpQuestionEvent` on the agent's
+            stream; answering it with "accept" approves the call. Where there is nobody to ask (no agent, or
+            a synchronous call), such a call is not made.
 
     """
 
@@ -113,6 +118,7 @@ class McpTool(FunctionTool):
         return_direct: bool = False,
         stream_progress: bool = False,
         partial_params: Mapping[str, Any] | None = None,
+        approval: ApprovalPolicy | None = None,
     ) -> None:
         async def call_async(**arguments: Any) -> ToolOutput:
             return await self.acall(**arguments)
@@ -128,7 +134,8 @@ class McpTool(FunctionTool):
             function.__signature__ = _signature(metadata.get_parameters_dict())  # type: ignore[union-attr]
         super().__init__(fn=call_sync, async_fn=call_async, metadata=metadata, partial_params=fixed)
         self._stream_progress = stream_progress
-        if stream_progress or tool.pauses:
+        self._approval = approval
+        if stream_progress or self._waits:
             self.requires_context, self.ctx_param_name = True, _CONTEXT
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -136,6 +143,7 @@ class McpTool(FunctionTool):
             "return_direct": self.metadata.return_direct,
             "stream_progress": self._stream_progress,
             "partial_params": self.partial_params,
+            "approval": self._approval,
         }
         return _rebuilt, (self._tool, options)
 
@@ -168,6 +176,9 @@ class McpTool(FunctionTool):
         on_progress = self._progress(arguments.pop(_CONTEXT, None))
         sent = self._named(args, arguments)
         try:
+            refusal, _ = self._approved(sent, None)
+            if refusal is not None:
+                return self._answer(sent, refusal)
             return self._answer(sent, self._tool.call(sent, context=_context(), on_progress=on_progress))
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
@@ -179,14 +190,30 @@ class McpTool(FunctionTool):
         sent = self._named(args, arguments)
 
         async def send(resume: CallAnswers | None) -> ToolResult:
-            return await self._tool.acall(sent, context=context, on_progress=on_progress, resume=resume)
+            refusal, goes_on = self._approved(sent, resume)
+            if refusal is not None:
+                return refusal
+            return await self._tool.acall(sent, context=context, on_progress=on_progress, resume=goes_on)
 
         try:
-            if agent is not None and self._tool.pauses:
+            if agent is not None and self._waits:
                 return self._answer(sent, await answered(agent, self._tool.name, sent, send))
             return self._answer(sent, await send(None))
         except _FOR_THE_MODEL as error:
             return self._failure(sent, error)
+
+    @property
+    def _waits(self) -> bool:
+        """Whether a call may wait for a person."""
+        return self._tool.pauses or self._approval is not None
+
+    def _approved(
+        self, sent: Mapping[str, Any], resume: CallAnswers | None
+    ) -> tuple[ToolResult | None, CallAnswers | None]:
+        """The result of a call that is not made, or None; and what the call goes on with."""
+        if self._approval is None:
+            return None, resume
+        return decided(self._approval, self._tool, sent, resume)
 
     def _progress(self, agent: Context | None) -> OnProgress | None:
         return to_stream(agent) if self._stream_progress else None

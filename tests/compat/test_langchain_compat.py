@@ -189,9 +189,10 @@ async def test_a_server_that_died_is_started_again_by_the_next_call(wire: Wire) 
 
 
 async def test_servers_stop_when_neither_the_client_nor_a_tool_is_held(wire: Wire) -> None:
+    others = children()
     client = MultiServerMCPClient({"wire": described(wire)})
     [echo] = await client.get_tools()
-    running = children()
+    running = children() - others
     del client
     gc.collect()
     answer = await echo.ainvoke({"n": 1})
@@ -395,8 +396,9 @@ async def test_a_session_of_the_sdk_is_used_and_left_alone() -> None:
 
 
 async def test_tools_of_a_connection_keep_it_as_long_as_they_are_held(wire: Wire) -> None:
+    others = children()
     [echo] = await load_mcp_tools(None, connection=described(wire))
-    running = children()
+    running = children() - others
     answers = [await echo.ainvoke({"n": n}) for n in range(2)]
     del echo
     gc.collect()

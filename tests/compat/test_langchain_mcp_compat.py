@@ -53,9 +53,10 @@ async def test_tools_of_several_servers_have_their_servers_name_in_front(wire: W
 
 
 async def test_tools_stay_usable_after_the_block_and_their_servers_stop_with_them(wire: Wire) -> None:
+    others = children()
     async with MCPAdapter({"mcpServers": {"wire": described(wire)}}) as adapter:
         [echo] = await adapter.list_tools()
-    running = children()
+    running = children() - others
     answers = [await echo.ainvoke({"n": n}) for n in range(2)]
     del echo
     gc.collect()

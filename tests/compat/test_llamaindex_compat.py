@@ -350,9 +350,10 @@ async def test_tools_of_an_address_keep_their_server_until_they_are_dropped(sync
 
 
 async def test_a_server_stops_when_neither_client_nor_tool_is_held() -> None:
+    others = children()
     client = fresh()
     tools = await aget_tools_from_mcp_url("", client=client, allowed_tools=["process"])
-    running = children()
+    running = children() - others
     del client
     gc.collect()
     output = await tools[0].acall()

@@ -277,7 +277,7 @@ def test_a_recorded_session_plays_without_the_server_and_without_its_secrets(tmp
     running = children()
     with Recording(file, notes(tmp_path)) as recording, Toolbox({"n": recording}) as toolbox:
         played = use(toolbox)
-        assert children() == running
+        assert children() <= running
         assert [tool.spec for tool in toolbox] == [tool.spec for tool in tools]
 
     assert [text.replace(SECRET, "***") for text in live] == played
