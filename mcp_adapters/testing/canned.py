@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from mcp_adapters.testing.expecting import Expecting, Sent, essential
-from mcp_adapters.testing.wire import Say, spoken
+from mcp_adapters.testing.expecting import Expecting, Sent
+from mcp_adapters.testing.wire import Say
 
 __all__ = ("CannedTransport",)
 
@@ -82,17 +81,7 @@ class CannedTransport(Expecting):
             self._queue.clear()
         super().check()
 
-    def __call__(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        """A new connection, as a transport of the SDK's kind."""
-        return spoken(self._hear)
-
-    async def _hear(self, message: dict[str, Any], say: Say) -> bool:
-        if "method" not in message:
-            return True
-        request = essential(message)
-        self.sent.append(request)
-        if "id" not in message:
-            return True
+    async def _respond(self, request: Sent, message: Mapping[str, Any], say: Say) -> bool:
         outcome, before = self._next(request)
         for earlier in before:
             await say(dict(earlier))

@@ -5,12 +5,15 @@ In: requests as they come. Out: a list to make assertions on, and an error for r
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
 from mcp_adapters.errors import UnexpectedRequestError
+from mcp_adapters.testing.wire import Say, spoken
 
 __all__ = ("Expecting", "Sent", "essential")
 
@@ -34,13 +37,28 @@ def essential(message: Mapping[str, Any]) -> Sent:
     return Sent(message["method"], {key: value for key, value in params.items() if key != "_meta"})
 
 
-class Expecting:
-    """Remembers what was sent, and fails at the end of `with` if something was not expected."""
+class Expecting(ABC):
+    """Remembers what was sent, and fails at the end of `with` for what was not expected."""
 
     def __init__(self) -> None:
         self.sent: list[Sent] = []
         """Everything that came, in order, the handshake included."""
         self._unexpected: list[str] = []
+
+    def __call__(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
+        """A new connection, as a transport of the SDK's kind."""
+        return spoken(self._hear)
+
+    async def _hear(self, message: dict[str, Any], say: Say) -> bool:
+        if "method" not in message:
+            return True
+        request = essential(message)
+        self.sent.append(request)
+        return await self._respond(request, message, say) if "id" in message else True
+
+    @abstractmethod
+    async def _respond(self, request: Sent, message: Mapping[str, Any], say: Say) -> bool:
+        """Answer a request, or say that the connection ends."""
 
     @property
     def calls(self) -> list[tuple[str, dict[str, Any]]]:

@@ -21,7 +21,7 @@ from mcp_adapters.config import load_servers
 from mcp_adapters.config.masking import mask
 from mcp_adapters.errors import ConfigError
 from mcp_adapters.testing.expecting import Expecting, Sent, essential
-from mcp_adapters.testing.wire import Say, spoken, tapped
+from mcp_adapters.testing.wire import Say, tapped
 
 __all__ = ("Mode", "Recording")
 
@@ -85,17 +85,11 @@ class Recording(Expecting):
 
     def __call__(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
         """A new connection, as a transport of the SDK's kind."""
-        return self._recorded() if self.records else spoken(self._hear)
+        return self._recorded() if self.records else super().__call__()
 
     # -- playing ------------------------------------------------------------------------------
 
-    async def _hear(self, message: dict[str, Any], say: Say) -> bool:
-        if "method" not in message:
-            return True
-        request = essential(message)
-        self.sent.append(request)
-        if "id" not in message:
-            return True
+    async def _respond(self, request: Sent, message: Mapping[str, Any], say: Say) -> bool:
         exchange = self._next(request)
         if exchange is None:
             await say({"id": message["id"], **self.refuse(request, self._known(request.method))})

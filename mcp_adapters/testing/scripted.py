@@ -9,12 +9,11 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, TypeAlias
 
 from mcp_adapters.testing.answers import Answer, Die, Refuse, Silence, written
-from mcp_adapters.testing.expecting import Expecting, Sent, essential
-from mcp_adapters.testing.wire import Say, spoken
+from mcp_adapters.testing.expecting import Expecting, Sent
+from mcp_adapters.testing.wire import Say
 
 __all__ = ("ScriptedServer",)
 
@@ -107,17 +106,7 @@ class ScriptedServer(Expecting):
         shown = [{"role": role, "content": {"type": "text", "text": text}} for role, text in messages]
         self._prompts[name] = (listed, shown)
 
-    def __call__(self) -> AbstractAsyncContextManager[tuple[Any, Any]]:
-        """A new connection to it, as a transport of the SDK's kind."""
-        return spoken(self._hear)
-
-    async def _hear(self, message: dict[str, Any], say: Say) -> bool:
-        if "method" not in message:
-            return True
-        request = essential(message)
-        self.sent.append(request)
-        if "id" not in message:
-            return True
+    async def _respond(self, request: Sent, message: Mapping[str, Any], say: Say) -> bool:
         try:
             outcome = await self._outcome(request)
         except Refuse as refused:
