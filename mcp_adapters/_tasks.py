@@ -13,7 +13,7 @@ import asyncio
 import contextlib
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 import anyio
@@ -224,6 +224,9 @@ class Tasks:
             raise self._refused(task, error) from error
         finally:
             asking.cancel()
+        if not task.ended:
+            # The result came before the server was asked for the status again.
+            await self._note(replace(task, status="failed" if result.get("isError") else "completed"), way)
         self.pending.pop(task.task_id, None)
         return result
 
