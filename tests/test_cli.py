@@ -489,3 +489,17 @@ def test_a_server_that_cannot_be_asked_is_an_error_beside_the_others(shell: Shel
 
     assert ended.code == 1
     assert "no-such-program" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "proposed"),
+    [("res", ["resources"]), ("inspect --dia", ["--dialect"]), ("call --sa", ["--save"]), ("nothing", [])],
+)
+def test_the_shell_completes_commands_and_options(
+    monkeypatch: pytest.MonkeyPatch, shell: Shell, typed: str, proposed: list[str]
+) -> None:
+    monkeypatch.setenv("_MCP_ADAPTERS_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"mcp-adapters {typed}")
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+
+    assert shell.run().out.split() == proposed
